@@ -1,0 +1,76 @@
+/** Errors that a person can meet. Match on `code`, never on the class: two copies of the package may meet.
+ *  A message says what happened, to which thing, and what to do; it never carries secrets or raw workflow input. */
+
+/** How the command line ends for an error of this kind; see SPEC 14. */
+export type ErrorKind = "usage" | "refused" | "environment" | "internal";
+
+/** Every code that Pawl's own errors carry, with its kind. Stable from the first release. */
+export const errorKinds = {
+  // usage: the request itself is wrong, nothing was changed
+  invalidInput: "usage",
+  invalidWorkflow: "usage",
+  unknownWorkflow: "usage",
+  loadFailed: "usage",
+  unknownRun: "usage",
+  unknownActor: "usage",
+  unknownDecision: "usage",
+  unknownEffect: "usage",
+  unknownMachine: "usage",
+  invalidMachine: "usage",
+  invalidValue: "usage",
+  // refused: a right request at a wrong time or by the wrong one
+  keyReused: "refused",
+  refused: "refused",
+  stale: "refused",
+  cascadeLimit: "refused",
+  alreadyDecided: "refused",
+  humanOnly: "refused",
+  cancelled: "refused",
+  aborted: "refused",
+  // environment: the machine or the state directory stands in the way
+  ownedElsewhere: "environment",
+  storageFull: "environment",
+  storageReadOnly: "environment",
+  storageDamaged: "environment",
+  storageForeign: "environment",
+  storageNewer: "environment",
+  storageFailed: "environment",
+  nodeTooOld: "environment",
+  restoreRefused: "environment",
+  sourceUnloadable: "environment",
+  // internal: a bug in Pawl or in author code reached the edge
+  conflict: "internal",
+  closed: "internal",
+  internal: "internal",
+} as const satisfies Record<string, ErrorKind>;
+
+export type PawlErrorCode = keyof typeof errorKinds;
+
+/** An error with a stable code. `subject` is the id of the thing it happened to; `path` the wrong field of a bad input. */
+export class PawlError extends Error {
+  readonly code: PawlErrorCode;
+  readonly subject: string | undefined;
+  readonly path: string | undefined;
+
+  constructor(code: PawlErrorCode, message: string, details: { subject?: string; path?: string; cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = "PawlError";
+    this.code = code;
+    this.subject = details.subject;
+    this.path = details.path;
+  }
+
+  get kind(): ErrorKind {
+    return errorKinds[this.code];
+  }
+}
+
+/** True for a Pawl error of any copy of the package. */
+export function isPawlError(error: unknown): error is PawlError {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && Object.hasOwn(errorKinds, error.code);
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,114 @@
+/** What the command line (and later every client) can ask of a state directory, and the views it gets. */
+import type { DecisionRow, DecisionState, EffectRecord, EffectState, Page, PageRequest, RunState } from "../../persistence/store.ts";
+
+/** A run as people and programs see it. Times in epoch ms. */
+export interface RunView {
+  readonly id: string;
+  readonly workflow: string;
+  readonly state: RunState;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly endedAt: number | null;
+  readonly input: unknown;
+  /** The end node's output; only when completed. */
+  readonly result: unknown;
+  /** Closed reason and text when it ended otherwise or is blocked. */
+  readonly reason: { readonly code: string; readonly message: string } | null;
+  /** Node that runs or waits now; null before the start and after the end. */
+  readonly current: string | null;
+  readonly visits: readonly VisitView[];
+  readonly decisions: readonly DecisionView[];
+  /** Effects with an unknown outcome. */
+  readonly ambiguous: readonly EffectView[];
+}
+
+export interface VisitView {
+  /** `<run>/graph/<node>.<n>`. */
+  readonly id: string;
+  readonly node: string;
+  readonly kind: string;
+  readonly status: "running" | "waiting" | "accepted" | "failed" | "timedOut" | "cancelled" | "ambiguous";
+  readonly attempt: number;
+  readonly case: string | null;
+  readonly output: unknown;
+  readonly error: { readonly reason: string; readonly message: string } | null;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+}
+
+export interface DecisionView extends DecisionRow {
+  /** The stored request without its subject (`pawl.human-decision-channel-request.v1`). */
+  readonly request: unknown;
+  /** The receipt once settled (`pawl.human-decision-receipt.v1`). */
+  readonly receipt: unknown;
+}
+
+export interface EffectView {
+  readonly key: string;
+  readonly visit: string | null;
+  readonly type: string;
+  readonly run: string;
+  readonly state: EffectState;
+  readonly attempt: number;
+  readonly once: boolean;
+  readonly error: EffectRecord["error"];
+  readonly ambiguousSince: number | null;
+  readonly createdAt: number;
+}
+
+export interface AnswerRequest {
+  /** Short code (case and look-alikes forgiven) or full decision id. */
+  readonly decision: string;
+  readonly choice: string;
+  readonly text?: string | undefined;
+  /** Repeats with the same key get the same answer. */
+  readonly idempotencyKey?: string | undefined;
+  /** Who answers: proof that a person did is the surface's duty (SPEC 7). */
+  readonly source: { readonly kind: "human" | "model" | "program"; readonly channel: string; readonly actor: string };
+}
+
+export interface AnswerResult {
+  readonly status: "accepted" | "duplicate" | "refused";
+  /** Closed code of a refusal: `alreadyDecided`, `invalid`, `stale`, `expired`, … */
+  readonly code: string | null;
+  /** What happened, for a person. */
+  readonly message: string;
+  readonly decision: DecisionView | null;
+}
+
+/** What happens while a run is driven, for live progress. Sent after commit. */
+export type RunEvent =
+  | { readonly kind: "run"; readonly run: string; readonly state: RunState; readonly at: number }
+  | { readonly kind: "visit"; readonly run: string; readonly visit: string; readonly node: string; readonly nodeKind: string; readonly status: VisitView["status"]; readonly attempt: number; readonly at: number }
+  | { readonly kind: "line"; readonly run: string; readonly visit: string; readonly node: string; readonly text: string; readonly at: number }
+  | { readonly kind: "decision"; readonly run: string; readonly decision: string; readonly state: DecisionState; readonly at: number };
+
+/** Reads: open beside an owner too. */
+export interface StateReader {
+  runs(filter?: { state?: readonly RunState[]; workflow?: string }, page?: PageRequest): Promise<Page<RunView>>;
+  /** Full id, or the end of one that fits a single run. @throws unknownRun with the closest ids. */
+  run(id: string): Promise<RunView>;
+  decisions(filter?: { run?: string; state?: readonly DecisionState[] }, page?: PageRequest): Promise<Page<DecisionView>>;
+  /** By code or id. @throws unknownDecision; a mistyped code is never guessed, the message says "did you mean". */
+  decision(codeOrId: string): Promise<DecisionView>;
+  effects(filter?: { run?: string; state?: readonly EffectState[] }, page?: PageRequest): Promise<Page<EffectView>>;
+  close(): Promise<void>;
+}
+
+/** The owner's side: everything of the reader, and changes. One per state directory. */
+export interface EmbeddedHost extends StateReader {
+  /** Saves the run as queued with its sources and input, and returns its final id. `workflow`: a file, or a name to find. @throws invalidInput with the path, loadFailed with file and line. */
+  start(request: { workflow: string; input: unknown; cwd: string; idempotencyKey?: string }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  /** Lets the run go on until it parks or ends; returns where it stands. Interrupting by the signal leaves it safe. */
+  drive(id: string, options?: { signal?: AbortSignal }): Promise<RunView>;
+  answer(request: AnswerRequest): Promise<AnswerResult>;
+  cancel(id: string, by: "user" | "agent"): Promise<RunView>;
+  confirmEffect(key: string, output: unknown): Promise<EffectView>;
+  retryEffect(key: string): Promise<EffectView>;
+  subscribe(listener: (event: RunEvent) => void): () => void;
+}
+
+export interface OpenOptions {
+  /** State directory, absolute. */
+  readonly home: string;
+}

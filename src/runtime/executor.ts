@@ -1,0 +1,63 @@
+/** What an effect's executor is given and must return. Executors do the outside work: after commit, never inside a transition. */
+import type { EffectError, ProcessRecord, StoredValue } from "../../persistence/store.ts";
+
+/** One attempt of one effect. */
+export interface EffectTask {
+  /** `<actor>@<revision>:<n>`. */
+  readonly key: string;
+  readonly actor: string;
+  readonly root: string;
+  readonly type: string;
+  readonly visit: string | null;
+  /** The same over all attempts: hand it to outside systems. */
+  readonly idempotencyKey: string;
+  /** 1, and one more for each time an interrupted or failed execution runs again. */
+  readonly attempt: number;
+  readonly once: boolean;
+  readonly input: unknown;
+  /** Aborted by cancel, by a timeout and by shutdown; `signal.reason` says which (`AbortReason`). */
+  readonly signal: AbortSignal;
+  /** The runtime's clock, epoch ms. */
+  now(): number;
+  /** Process group of an earlier attempt that may still be alive: end it before working. */
+  readonly leftover: ProcessRecord | null;
+  /** Saves the process group of this attempt; resolves when it is committed. */
+  saveProcess(process: ProcessRecord): Promise<void>;
+  /** Live output for whoever watches (never stored): lines of a shell step, notes of an action. */
+  report(line: string): void;
+}
+
+export type AbortReason = "cancelled" | "timedOut" | "shutdown";
+
+/** `output` goes into the event (`event.output`); `value`, when present, is kept in the effect row only and read by visit. */
+export interface EffectOutcome {
+  readonly output: unknown;
+  readonly value?: unknown;
+}
+
+/**
+ * Runs one attempt. A throw is a failure: `RetryableError` and `TerminalError` (machines/define.ts) say what may follow,
+ * `NotApplied` that nothing happened outside, `EffectFailure` gives a closed reason.
+ */
+export type Executor = (task: EffectTask) => Promise<EffectOutcome>;
+
+/** Executors by effect type. */
+export type Executors = { readonly [type: string]: Executor };
+
+/** A failure with a closed reason (SPEC 5) that routes and reports match on. */
+export class EffectFailure extends Error {
+  override readonly name = "EffectFailure";
+  readonly reason: string;
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** A stored value and what it holds, for readers of rows. */
+export interface ResolvedValue {
+  readonly stored: StoredValue;
+  readonly value: unknown;
+}
+
+export type { EffectError };

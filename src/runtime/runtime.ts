@@ -1,0 +1,54 @@
+/** The runtime's face: start, send, read, recover. Everything durable goes through `dispatch.ts`. */
+import type { EffectRecord, Store } from "../../persistence/store.ts";
+import type { Clock } from "./clock.ts";
+import type { ActorView, DefinitionRegistry } from "./definition.ts";
+import type { Executors } from "./executor.ts";
+
+export interface RuntimeOptions {
+  readonly store: Store;
+  readonly definitions: DefinitionRegistry;
+  /** By effect type. An author's invoked promise runs itself and needs none. */
+  readonly executors: Executors;
+  readonly clock?: Clock;
+}
+
+/** The answer to an event, durable before anybody sees it. `revision` is the actor's after it. */
+export interface Receipt {
+  readonly status: "applied" | "duplicate" | "ignored" | "refused";
+  readonly actor: string;
+  readonly revision: number;
+  readonly code?: string;
+  /** What the machine emitted as `pawl.reply` while applying the event, or its answer when finished. */
+  readonly reply?: unknown;
+}
+
+export interface SendOptions {
+  /** Repeats with the same id get the same answer. Made up when left out. */
+  readonly eventId?: string;
+  /** Refused as `stale` when the actor has another. */
+  readonly expectedRevision?: number;
+}
+
+/** One committed change, for views; told after the commit, in order. */
+export type Change =
+  | { readonly kind: "actor"; readonly view: ActorView; readonly event: { readonly type: string; readonly id: string }; readonly at: number }
+  | { readonly kind: "effect"; readonly record: EffectRecord; readonly at: number }
+  | { readonly kind: "emitted"; readonly actor: string; readonly event: { readonly type: string; readonly [key: string]: unknown }; readonly at: number }
+  | { readonly kind: "line"; readonly effect: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
+
+export interface Runtime {
+  start(machineId: string, options: { readonly id: string; readonly input: unknown; readonly eventId?: string }): Promise<Receipt>;
+  send(actor: string, event: { readonly type: string; readonly [key: string]: unknown }, options?: SendOptions): Promise<Receipt>;
+  /** The actor's last committed snapshot; null when there is none. */
+  view(actor: string): Promise<ActorView | null>;
+  /** Settles an ambiguous effect by a person's word. `code` of a refusal: unknownEffect, refused (with the state). */
+  confirmEffect(key: string, output: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord>;
+  retryEffect(key: string): Promise<EffectRecord>;
+  /** Takes up what an earlier owner left: open effects of the given roots (all when left out) run again, timers are armed. Call once after opening. */
+  recover(): Promise<void>;
+  subscribe(listener: (change: Change) => void): () => void;
+  /** Resolves when nothing is queued and no effect runs (timers may be pending). */
+  settled(): Promise<void>;
+  /** Stops effects (`shutdown`), waits for the last commit. The store stays open. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,95 @@
+/** A workflow's graph as data (`pawl.graph.v1`): all that is needed to step, cancel, answer, view and replay a run without its author's file. */
+import { z } from "zod";
+
+/** Names the routes that are not cases of the node itself. */
+export const softCases = ["failed", "timedOut"] as const;
+
+export const nodeIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+export const choiceIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+const nodeId = z.string().regex(nodeIdPattern);
+
+/** Node kinds that this build can run. */
+export const nodeKinds = ["compute", "action", "shell", "humanDecision"] as const;
+export type NodeKind = (typeof nodeKinds)[number];
+
+export const GraphNode = z.strictObject({
+  id: nodeId,
+  kind: z.enum(nodeKinds),
+  /** The named outcomes: `["done"]`, or a decision's choices, or an author's cases. */
+  cases: z.array(z.string()).min(1),
+  /** Target of each case, and of `failed` and `timedOut` where routed. A node without a target for `done` ends the run. */
+  routes: z.record(z.string(), nodeId),
+  /** ms; null: no deadline; "callback": the node's own function decides in its effect. */
+  timeoutMs: z.union([z.number().positive(), z.null(), z.literal("callback")]),
+  once: z.boolean(),
+  /** Static label of at most 120 characters, shown while the node runs. */
+  statusDetail: z.string().max(120).nullable(),
+});
+export type GraphNode = z.infer<typeof GraphNode>;
+
+export const Graph = z.strictObject({
+  schema: z.literal("pawl.graph.v1"),
+  name: z.string().min(1).max(256),
+  entry: nodeId,
+  maxSteps: z.int().min(1),
+  nodes: z.array(GraphNode).min(1),
+});
+export type Graph = z.infer<typeof Graph>;
+
+/** Default deadline of compute, action and shell: 15 minutes. */
+export const defaultTimeoutMs = 15 * 60_000;
+export const defaultMaxSteps = 100;
+
+/** Effect and machine names the compiled graph invokes; the host registers one executor or machine for each. */
+export const graphEffects = {
+  compute: "pawl.compute",
+  action: "pawl.action",
+  shell: "pawl.shell",
+  /** Runs a decision's callbacks and returns the request, or throws. */
+  prepareDecision: "pawl.decision.prepare",
+  /** Loads a run's stored sources, checks them against the graph digest, validates the input. */
+  prepareRun: "pawl.run.prepare",
+} as const;
+
+/** Input of every effect and child machine that a graph state invokes. Everything else an executor needs stands in the graph actor's context, which does not change while the visit is open. */
+export interface NodeInput {
+  readonly run: string;
+  readonly node: string;
+  /** Last part of the visit's id: `propose.7`. */
+  readonly visit: string;
+  readonly once: boolean;
+}
+
+/** Latest visit of each node that ended, by node id. */
+export type Visits = { readonly [node: string]: { readonly visit: string; readonly status: "accepted" | "failed" | "timedOut"; readonly case: string | null; readonly reason: string | null } };
+
+/** Output of every effect and child machine that a graph state invokes. `value` is absent for effects: their row holds it. */
+export interface NodeOutput {
+  readonly case: string;
+  readonly value?: unknown;
+}
+
+/** Output of the graph machine: how the run ends. `visit` is the end node's, whose value is the run's result. */
+export type GraphOutput =
+  | { readonly outcome: "completed"; readonly node: string; readonly visit: string }
+  | { readonly outcome: "failed" | "timedOut"; readonly node: string; readonly visit: string | null; readonly reason: string; readonly message: string };
+
+/** Context of the graph machine: bounded by the number of nodes, never by the history. */
+export interface GraphContext {
+  readonly run: string;
+  /** Digest of the graph data, and of the stored sources that hold the author's callbacks. */
+  readonly graph: string;
+  readonly source: string;
+  /** Entries into nodes so far. */
+  readonly step: number;
+  readonly visits: Visits;
+  readonly end: GraphOutput | null;
+}
+
+/** Input of the graph machine. */
+export interface GraphInput {
+  readonly run: string;
+  readonly graph: string;
+  readonly source: string;
+}
