@@ -106,6 +106,8 @@ export interface EffectRecord {
   readonly state: EffectState;
   /** 1 at planning; rises when an interrupted or retried execution runs again. */
   readonly attempt: number;
+  /** How many attempts ended because their process was lost (not by a graceful stop). */
+  readonly interruptions: number;
   readonly once: boolean;
   /** JSON text of the policy: retry, timeout (src/runtime/effects.ts). */
   readonly policy: string;
@@ -116,7 +118,7 @@ export interface EffectRecord {
   readonly output: StoredValue | null;
   readonly error: EffectError | null;
   readonly process: ProcessRecord | null;
-  /** Not before this time (epoch ms), for retries; null: at once. */
+  /** Set while the attempt has surely not begun: it begins at or after this time (epoch ms). Null: it may have begun. */
   readonly notBefore: number | null;
   /** Epoch ms of planning, and of the latest change. */
   readonly createdAt: number;

@@ -44,8 +44,10 @@ export interface Runtime {
   /** Settles an ambiguous effect by a person's word. `code` of a refusal: unknownEffect, refused (with the state). */
   confirmEffect(key: string, output: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord>;
   retryEffect(key: string): Promise<EffectRecord>;
-  /** Takes up what an earlier owner left: open effects of the given roots (all when left out) run again, timers are armed. Call once after opening. */
+  /** Arms the timers of all actors (what fell due meanwhile fires now). Call once after opening. Effects are planned but run only for adopted roots. */
   recover(): Promise<void>;
+  /** Executes the effects of this actor tree from now on, those that an earlier owner left open included. Idempotent. */
+  adopt(root: string): Promise<void>;
   subscribe(listener: (change: Change) => void): () => void;
   /** Resolves when nothing is queued and no effect runs (timers may be pending). */
   settled(): Promise<void>;
