@@ -1,0 +1,43 @@
+/** How the tests run. `npm test` takes the projects `main` and `development`; the long ones have scripts of their own. */
+import { defineConfig } from "vitest/config";
+
+// Without this Vite hands XState's development build to the workers, which is not the one that users run.
+process.env["NODE_ENV"] = "production";
+
+/** `pawl` means this checkout's sources, as in tsconfig.json. */
+const inClone = "pawl-source";
+const conditions = ["module", "node", inClone];
+
+const long = ["test/crash/**", "test/simulation/**"];
+const developmentBuild = ["test/runtime/step*.test.ts", "test/house/build.development.test.ts"];
+
+/** A name, its files, and what differs from the common ground. */
+function project(name: string, include: string[], test: { exclude?: string[]; testTimeout: number; maxWorkers?: number }, also: string[] = []) {
+  return {
+    resolve: { conditions: [...conditions, ...also] },
+    ssr: { resolve: { conditions: [...conditions, ...also], externalConditions: ["node", inClone, ...also] } },
+    test: {
+      name,
+      include,
+      pool: "forks" as const, // "forks" alone widens to string and no longer fits
+      // What a test's own children inherit must be what users have: no loader flags of the test runner's. The build is chosen here alone.
+      execArgv: also.flatMap((condition) => ["--conditions", condition]),
+      hookTimeout: test.testTimeout,
+      teardownTimeout: 5_000,
+      ...test,
+    },
+  };
+}
+
+export default defineConfig({
+  root: new URL("..", import.meta.url).pathname,
+  test: {
+    passWithNoTests: false,
+    projects: [
+      project("main", ["test/**/*.test.ts"], { exclude: [...long, "test/house/build.development.test.ts"], testTimeout: 20_000 }),
+      project("development", developmentBuild, { testTimeout: 20_000 }, ["development"]),
+      project("crash", ["test/crash/**/*.test.ts"], { testTimeout: 600_000 }),
+      project("simulation", ["test/simulation/**/*.test.ts"], { testTimeout: 600_000 }),
+    ],
+  },
+});
