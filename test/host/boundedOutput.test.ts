@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BoundedOutput, lineLimit } from "../../src/host/boundedOutput.ts";
+
+function collect(chunks: Iterable<Uint8Array>, limit?: number): { readonly text: string; readonly tail: string; readonly truncated: boolean; readonly lines: readonly string[] } {
+  const lines: string[] = [];
+  const output = new BoundedOutput((line) => lines.push(line), limit);
+  for (const chunk of chunks) output.add(chunk);
+  output.end();
+  return { text: output.text(), tail: output.tail(), truncated: output.truncated, lines };
+}
+
+const byteByByte = (text: string): Uint8Array[] => [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+
+test("case 166 text that comes one byte at a time is the same text", () => {
+  const text = "grün 👩‍👩‍👧 漢字\r\nعربى é\n";
+  expect(collect(byteByByte(text))).toMatchObject({ text, truncated: false, lines: ["grün 👩‍👩‍👧 漢字", "عربى é"] });
+});
+
+test("case 166 any text in any chunks is the same text and the same lines", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.array(fc.nat(7), { maxLength: 20 }), (text, cuts) => {
+      const bytes = Buffer.from(text);
+      const chunks: Uint8Array[] = [];
+      let from = 0;
+      for (const size of cuts) chunks.push(bytes.subarray(from, (from += size)));
+      chunks.push(bytes.subarray(from));
+      const whole = collect([bytes]);
+      expect(whole.text).toBe(text);
+      expect(collect(chunks)).toEqual(whole);
+    }),
+    { seed: 166, numRuns: 300 },
+  );
+});
+
+test("EFFECT-15 what is kept is never longer than the limit and never ends in half a character", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 300 }), fc.integer({ min: 60, max: 120 }), (text, limit) => {
+      const result = collect(byteByByte(text), limit);
+      expect(result.truncated).toBe(text.length > limit);
+      expect(result.text.length).toBeLessThanOrEqual(limit);
+      expect(result.text.isWellFormed()).toBe(true);
+      expect(result.tail.isWellFormed()).toBe(true);
+      const mark = /\n\[truncated: (\d+) more characters\]$/.exec(result.text);
+      const head = result.truncated ? result.text.slice(0, mark?.index) : result.text;
+      expect(text.startsWith(head)).toBe(true);
+      expect(head.length + Number(mark?.[1] ?? 0)).toBe(text.length);
+    }),
+    { seed: 15, numRuns: 300 },
+  );
+});
+
+test("EFFECT-15 bytes that are no UTF-8 are replaced, and a character cut off by the end too", () => {
+  expect(collect([Uint8Array.of(0x61, 0xff, 0x62), Uint8Array.of(0xf0, 0x9f)]).text).toBe("a\ufffdb\ufffd");
+});
+
+test("EFFECT-15 lines told live are bounded, an unfinished last line is told", () => {
+  const { lines } = collect([Buffer.from(`${"x".repeat(lineLimit)}\n${"y".repeat(lineLimit + 1)}\n\nlast`)]);
+  expect(lines).toEqual(["x".repeat(lineLimit), `${"y".repeat(lineLimit - 1)}…`, "", "last"]);
+  expect(collect(Array.from({ length: 50 }, () => Buffer.from("z".repeat(100)))).lines).toEqual([`${"z".repeat(lineLimit - 1)}…`]);
+});
