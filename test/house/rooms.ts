@@ -1,0 +1,37 @@
+/** The rooms of the house and which may import which: docs/spec.md HOUSE-1 as a table. */
+
+export type Room = "leaf" | "clock" | "machines" | "seam" | "persistence" | "runtime" | "workflow" | "host" | "cli" | "index" | "testing";
+
+interface RoomRule {
+  /** Paths from the root; the first room that fits a file is its room. */
+  readonly files: RegExp;
+  /** Rooms it may import at run time; its own is always among them. */
+  readonly values: readonly Room[];
+  /** Rooms of which it may import types besides. */
+  readonly types: readonly Room[];
+  /** npm packages and node: modules it may import: a list, or every one. */
+  readonly packages: readonly string[] | "any";
+  /** Fewest files a scan must see here: an empty scan must not pass. */
+  readonly atLeast: number;
+}
+
+export const rooms: { readonly [R in Room]: RoomRule } = {
+  leaf: { files: /^src\/(?!index|testing)\w+\.ts$|^src\/text\//, values: [], types: [], packages: "any", atLeast: 2 },
+  clock: { files: /^src\/runtime\/clock\.ts$/, values: [], types: [], packages: [], atLeast: 1 },
+  machines: { files: /^machines\//, values: ["leaf"], types: [], packages: ["xstate", "zod"], atLeast: 4 },
+  // What a commit is and what a store must do: the one file of persistence/ that others may know.
+  seam: { files: /^persistence\/store\.ts$/, values: [], types: [], packages: [], atLeast: 1 },
+  persistence: { files: /^persistence\//, values: ["leaf", "seam"], types: [], packages: "any", atLeast: 5 },
+  runtime: { files: /^src\/runtime\//, values: ["leaf", "clock", "machines", "seam"], types: ["persistence"], packages: "any", atLeast: 8 },
+  workflow: { files: /^src\/workflow\//, values: ["leaf", "clock", "machines", "seam"], types: ["runtime"], packages: "any", atLeast: 5 },
+  host: { files: /^src\/host\//, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow"], types: [], packages: "any", atLeast: 5 },
+  cli: { files: /^src\/cli\//, values: ["leaf", "clock", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
+  index: { files: /^src\/index\.ts$/, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"], types: [], packages: "any", atLeast: 1 },
+  testing: { files: /^src\/testing\.ts$/, values: ["leaf", "clock", "machines", "seam", "runtime", "workflow", "host"], types: ["persistence"], packages: "any", atLeast: 1 },
+};
+
+/** The room of a file; undefined for one that stands in none. */
+export function roomOf(path: string): Room | undefined {
+  const names = Object.keys(rooms) as Room[]; // the keys of `rooms` are exactly Room
+  return names.find((name) => rooms[name].files.test(path));
+}
