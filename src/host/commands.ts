@@ -9,14 +9,18 @@ export const workerVariable = "PAWL_WORKER";
 /** A shell variable's name: the launcher is a shell and would drop any other without a word. */
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The host's environment without Pawl's own variables, then the author's; always marked as a worker's. */
-export function commandEnvironment(inherited: NodeJS.ProcessEnv, own: { readonly [name: string]: string } | undefined): { [name: string]: string } {
+/** The host's environment without Pawl's own variables, changed by the author's (undefined takes one away); always marked as a worker's. */
+export function commandEnvironment(inherited: NodeJS.ProcessEnv, own: { readonly [name: string]: string | undefined } | undefined): { [name: string]: string } {
   const env: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(inherited)) {
     if (value !== undefined && (name === "PAWL_HOME" || !name.startsWith("PAWL_"))) env[name] = value;
   }
   for (const [name, value] of Object.entries(own ?? {})) {
     if (!variableName.test(name)) throw new EffectFailure("effectFailed", `The command's environment names "${name}", which is no name of a variable. Use letters, digits and "_", not beginning with a digit.`);
+    if (value === undefined) {
+      delete env[name];
+      continue;
+    }
     if (value.includes("\0")) throw new EffectFailure("effectFailed", `The value of the command's variable ${name} holds a NUL character, which no environment can carry. Remove it.`);
     env[name] = value;
   }

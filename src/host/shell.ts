@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { EffectFailure, type AbortReason, type EffectTask } from "../runtime/executor.ts";
 import { messageOf } from "../errors.ts";
+import type { ShellResult } from "../workflow/nodes/shell.ts";
 import { BoundedOutput } from "./boundedOutput.ts";
 import { checkDirectory, commandEnvironment, resolveCommand } from "./commands.ts";
 import { endGroup, endLeftOver, groupGone, startTokenOf, within } from "./processes.ts";
@@ -14,21 +15,11 @@ export interface ShellCommand {
   readonly args?: readonly string[] | undefined;
   /** Absolute, or relative to the host's working directory. */
   readonly cwd?: string | undefined;
-  /** Added to the host's environment. */
-  readonly env?: { readonly [name: string]: string } | undefined;
+  /** Added to the host's environment; undefined takes a variable away. */
+  readonly env?: { readonly [name: string]: string | undefined } | undefined;
   /** Text for standard input; empty when left out. */
   readonly stdin?: string | undefined;
   readonly allowNonZeroExit?: boolean | undefined;
-}
-
-/** How a command ended. `exitCode` is null when a signal ended it. */
-export interface ShellResult {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** True when more than 1,000,000 characters came on a stream; the text ends with a mark there. */
-  readonly truncated: boolean;
 }
 
 export type ShellTask = Pick<EffectTask, "signal" | "leftover" | "saveProcess" | "report">;
@@ -172,7 +163,7 @@ export async function runShell(command: ShellCommand, task: ShellTask): Promise<
     stderr.end();
     if (task.signal.aborted || ended === null) throw aborted(task.signal, command.command);
     if (ended.exitCode !== 0 && command.allowNonZeroExit !== true) throw new EffectFailure("effectFailed", failureText(command.command, ended, stderr.tail()));
-    return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.truncated || stderr.truncated };
+    return { ...ended, stdout: stdout.text(), stderr: stderr.text(), truncated: { stdout: stdout.truncated, stderr: stderr.truncated } };
   } finally {
     task.signal.removeEventListener("abort", onAbort);
     child.stdin?.destroy();
