@@ -37,7 +37,6 @@ export default defineConfig({
       project("main", ["test/**/*.test.ts"], { exclude: [...long, "test/house/build.development.test.ts"], testTimeout: 20_000 }),
       project("development", developmentBuild, { testTimeout: 20_000 }, ["development"]),
       project("crash", ["test/crash/**/*.test.ts"], { testTimeout: 600_000 }),
-      project("simulation", ["test/simulation/**/*.test.ts"], { testTimeout: 600_000 }),
     ],
   },
 });
