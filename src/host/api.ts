@@ -1,4 +1,5 @@
 /** What the command line (and later every client) can ask of a state directory, and the views it gets. */
+import type { DecisionChannelRequest, DecisionReceipt } from "../../machines/contracts/decision.ts";
 import type { DecisionRow, DecisionState, EffectRecord, EffectState, Page, PageRequest, RunState } from "../../persistence/store.ts";
 
 /** A run as people and programs see it. Times in epoch ms. */
@@ -37,10 +38,10 @@ export interface VisitView {
 }
 
 export interface DecisionView extends DecisionRow {
-  /** The stored request without its subject (`pawl.human-decision-channel-request.v1`). */
-  readonly request: unknown;
-  /** The receipt once settled (`pawl.human-decision-receipt.v1`). */
-  readonly receipt: unknown;
+  /** The stored request without its subject. */
+  readonly request: DecisionChannelRequest;
+  /** The public receipt once a response settled it; null while it is open, and when it was cancelled or expired. */
+  readonly receipt: DecisionReceipt | null;
 }
 
 export interface EffectView {
