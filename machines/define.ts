@@ -14,9 +14,9 @@ export interface RetryPolicy {
 export interface EffectOptions<I> {
   /** At most once: after the call began, anything but a result or `NotApplied` is ambiguous. */
   readonly once?: boolean | ((input: I) => boolean);
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | ((input: I) => RetryPolicy | null);
   /** Wall-clock limit of one attempt in ms; null or absent: none. */
-  readonly timeoutMs?: number | null;
+  readonly timeoutMs?: number | null | ((input: I) => number | null);
   /** How often an interrupted execution may run again: attempts in all; absent: no bound. */
   readonly maxInterrupted?: number;
   /** Last part of the visit's id (`propose.7`): what the effect's idempotency key and a child actor's id are made of. */
@@ -33,7 +33,7 @@ export type PawlMark =
 
 /** The mark of an actor logic, if it carries one. */
 export function markOf(logic: unknown): PawlMark | undefined {
-  if (typeof logic !== "object" || logic === null || !(pawlMark in logic)) return undefined;
+  if ((typeof logic !== "object" && typeof logic !== "function") || logic === null || !(pawlMark in logic)) return undefined;
   return logic[pawlMark] as PawlMark; // only `mark` below writes this key
 }
 
@@ -48,6 +48,14 @@ function mark<L extends object>(logic: L, value: PawlMark): L {
 export function effect<O, I>(type: string, options: EffectOptions<I> = {}): PromiseActorLogic<O, I> {
   const logic = fromPromise<O, I & {}>(() => Promise.reject(new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actors }) an implementation`)));
   return mark(logic as unknown as PromiseActorLogic<O, I>, { kind: "effect", type, options });
+}
+
+/** Names an effect that an action asks for and whose result nobody awaits; its input is the action's params. */
+export function effectAction<P>(type: string, options: EffectOptions<P> = {}): (args: unknown, params: P) => void {
+  const action = (): void => {
+    throw new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actions }) an implementation`);
+  };
+  return mark(action, { kind: "effect", type, options });
 }
 
 /** Makes an author's promise logic carry a policy: `durable(fromPromise(...), { once: true })`. */
@@ -92,4 +100,24 @@ export class RetryableError extends Error {
 /** Declares that the outside effect surely did not happen: a `once` effect that throws it fails instead of being ambiguous. */
 export class NotApplied extends Error {
   override readonly name = "NotApplied";
+}
+
+/** Input of every effect and child machine that a graph state invokes. Everything else an executor needs stands in the graph actor's context, which does not change while the visit is open. */
+export interface NodeInput {
+  readonly run: string;
+  readonly node: string;
+  /** Last part of the visit's id: `propose.7`. */
+  readonly visit: string;
+  readonly once: boolean;
+}
+
+/** Output of every effect and child machine that a graph state invokes. `value` is absent for effects: their row holds it. */
+export interface NodeOutput {
+  readonly case: string;
+  readonly value?: unknown;
+}
+
+/** What a child machine ends with in place of `NodeOutput` when its visit failed. Reasons `nodeTimedOut` and `decisionExpired` take the `timedOut` route. */
+export interface NodeFailure {
+  readonly failed: { readonly reason: string; readonly message: string };
 }

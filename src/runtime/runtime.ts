@@ -1,5 +1,6 @@
 /** The runtime's face: start, send, read, recover. Everything durable goes through `dispatch.ts`. */
-import type { EffectRecord, Store } from "../../persistence/store.ts";
+import type { EffectRecord, ProcessRecord, Store } from "../../persistence/store.ts";
+import type { PawlError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
 import type { ActorView, DefinitionRegistry } from "./definition.ts";
 import type { Executors } from "./executor.ts";
@@ -10,6 +11,12 @@ export interface RuntimeOptions {
   /** By effect type. An author's invoked promise runs itself and needs none. */
   readonly executors: Executors;
   readonly clock?: Clock;
+  /** Ends what is left of a lost attempt's process group before its row moves. */
+  readonly endProcess?: (process: ProcessRecord) => Promise<void>;
+  /** The store refused a commit for good (disk full …): nothing is lost, nothing more is accepted until it is opened again. */
+  readonly onHalted?: (error: PawlError) => void;
+  /** An error nobody awaits (a listener, a volatile action). */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** The answer to an event, durable before anybody sees it. `revision` is the actor's after it. */
@@ -37,7 +44,8 @@ export type Change =
   | { readonly kind: "line"; readonly effect: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
 
 export interface Runtime {
-  start(machineId: string, options: { readonly id: string; readonly input: unknown; readonly eventId?: string }): Promise<Receipt>;
+  /** Starts a root actor under this id; `blobs` are committed with it, found by their SHA-256. */
+  start(machineId: string, options: { readonly id: string; readonly input: unknown; readonly eventId?: string; readonly blobs?: readonly Uint8Array[] }): Promise<Receipt>;
   send(actor: string, event: { readonly type: string; readonly [key: string]: unknown }, options?: SendOptions): Promise<Receipt>;
   /** The actor's last committed snapshot; null when there is none. */
   view(actor: string): Promise<ActorView | null>;

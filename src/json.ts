@@ -1,0 +1,62 @@
+/** JSON that loses nothing: what JSON cannot carry is refused with its path, never changed silently. */
+import { PawlError } from "./errors.ts";
+
+/**
+ * JSON text of a value made of plain objects, arrays, strings, finite numbers, booleans and null.
+ * Keys whose value is `undefined` are left out, as reading them gives the same.
+ * @throws invalidValue naming `what`, the path and the mend, for anything else (Date, Map, BigInt, NaN, -0, cycles, class instances, functions, lone surrogates, NUL, undefined in arrays, a key `__proto__`).
+ */
+export function jsonText(value: unknown, what: string): string {
+  const wrong = firstWrong(value, "", []);
+  if (wrong) throw new PawlError("invalidValue", `The ${what} holds ${wrong.kind} at "${wrong.path || "(root)"}", which JSON cannot carry. Use plain objects, arrays, strings, finite numbers, booleans and null${wrong.mend}.`, { path: wrong.path });
+  return JSON.stringify(value) ?? "null";
+}
+
+interface Wrong {
+  readonly path: string;
+  readonly kind: string;
+  readonly mend: string;
+}
+
+const unusable = /[\0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+function firstWrong(value: unknown, path: string, above: readonly object[]): Wrong | null {
+  switch (typeof value) {
+    case "string":
+      return unusable.test(value) ? { path, kind: value.includes("\0") ? "a NUL character" : "a lone surrogate", mend: "" } : null;
+    case "boolean":
+      return null;
+    case "number":
+      if (!Number.isFinite(value)) return { path, kind: String(value), mend: "" };
+      return Object.is(value, -0) ? { path, kind: "-0", mend: " (0 for -0)" } : null;
+    case "undefined":
+      return above.length === 0 ? null : { path, kind: "undefined", mend: " (null for undefined)" };
+    case "object":
+      return value === null ? null : wrongIn(value, path, above);
+    default:
+      return { path, kind: `a ${typeof value}`, mend: typeof value === "bigint" ? " (a string for a bigint)" : "" };
+  }
+}
+
+function wrongIn(value: object, path: string, above: readonly object[]): Wrong | null {
+  if (above.includes(value)) return { path, kind: "a cycle", mend: "" };
+  const inside = [...above, value];
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) {
+      const wrong = firstWrong(value[i], `${path}[${i}]`, inside);
+      if (wrong) return wrong;
+    }
+    return null;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return { path, kind: `a ${value.constructor?.name ?? "class instance"}`, mend: value instanceof Date ? " (toISOString() or getTime() for a Date)" : "" };
+  for (const key of Object.keys(value)) {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (key === "__proto__" || unusable.test(key)) return { path: at, kind: "an unusable key", mend: "" };
+    const item: unknown = value[key as keyof typeof value];
+    if (item === undefined) continue;
+    const wrong = firstWrong(item, at, inside);
+    if (wrong) return wrong;
+  }
+  return null;
+}

@@ -1,0 +1,78 @@
+/** Committed state in memory, by revision: a bounded number of actors, the latest used; the rest costs nothing. */
+import type { ActorRecord, EffectRecord, InboxRecord, Store, TimerRecord } from "../../persistence/store.ts";
+import type { Draft, Held, Reads } from "./draft.ts";
+import { isOpen } from "./effectRow.ts";
+
+export class StateCache implements Reads {
+  private readonly store: Store;
+  private readonly limit: number;
+  private readonly actors = new Map<string, Held>();
+  private readonly openEffects = new Map<string, EffectRecord>();
+
+  constructor(store: Store, limit = 4096) {
+    this.store = store;
+    this.limit = limit;
+  }
+
+  actor(id: string): Held | null | Promise<Held | null> {
+    const held = this.actors.get(id);
+    if (!held) return this.load(id);
+    // A Map keeps insertion order: the least used stands first.
+    this.actors.delete(id);
+    this.actors.set(id, held);
+    return held;
+  }
+
+  effect(key: string): EffectRecord | null | Promise<EffectRecord | null> {
+    return this.openEffects.get(key) ?? this.store.effects([key]).then(([record]) => record ?? null);
+  }
+
+  inbox(actor: string, eventId: string): Promise<InboxRecord | null> {
+    return this.store.inbox(actor, eventId);
+  }
+
+  timers(actor: string): Promise<readonly TimerRecord[]> {
+    return this.store.timers(actor);
+  }
+
+  children(actor: string): Promise<readonly ActorRecord[]> {
+    return this.store.children(actor);
+  }
+
+  /** Takes over what a commit wrote. */
+  take(draft: Draft): void {
+    for (const [id, held] of draft.own.actors) {
+      this.actors.delete(id);
+      if (held.record.status === "active") this.put(id, held);
+    }
+    for (const [key, record] of draft.own.effects) {
+      if (isOpen(record.state)) bound(this.openEffects.set(key, record), this.limit);
+      else this.openEffects.delete(key);
+    }
+  }
+
+  clear(): void {
+    this.actors.clear();
+    this.openEffects.clear();
+  }
+
+  private async load(id: string): Promise<Held | null> {
+    const [record] = await this.store.load([id]);
+    if (!record) return null;
+    const held: Held = { record, hydrated: null };
+    if (record.status === "active") this.put(id, held);
+    return held;
+  }
+
+  private put(id: string, held: Held): void {
+    bound(this.actors.set(id, held), this.limit);
+  }
+}
+
+function bound(map: Map<string, unknown>, limit: number): void {
+  while (map.size > limit) {
+    const first = map.keys().next();
+    if (first.done) return;
+    map.delete(first.value);
+  }
+}

@@ -1,0 +1,283 @@
+/** Puts the runtime together: reads and their cache, dispatches of events, results and timers, and what follows a commit. */
+import { createHash } from "node:crypto";
+import type { EffectRecord, StoredValue, TimerRecord } from "../../persistence/store.ts";
+import type { EffectEvent } from "../../machines/effectMachine.ts";
+import { PawlError, messageOf } from "../errors.ts";
+import { newEventId } from "../ids.ts";
+import { jsonText } from "../json.ts";
+import { StateCache } from "./cache.ts";
+import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
+import { systemClock } from "./clock.ts";
+import { Dispatcher } from "./dispatch.ts";
+import type { Draft } from "./draft.ts";
+import { effectStep, isOpen } from "./effectRow.ts";
+import { EffectRunner, type Settlement } from "./effects.ts";
+import { promiseExecutor } from "./promises.ts";
+import { createDefinitions } from "./restore.ts";
+import type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime.ts";
+import { TimerService } from "./timers.ts";
+
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { store, executors } = options;
+  const clock = options.clock ?? systemClock;
+  let stamp = await store.lastAt();
+  /** Never runs backwards: a clock set back moves nothing. */
+  const now = (): number => (stamp = Math.max(stamp, clock.now()));
+
+  const definitions = createDefinitions(options.definitions);
+  const cache = new StateCache(store);
+  const adopted = new Set<string>();
+  const listeners = new Set<(change: Change) => void>();
+  let halted: PawlError | null = null;
+  let closing = false;
+
+  const env: CascadeEnv = { ...definitions, isAdopted: (root) => adopted.has(root) && !closing };
+
+  const tell = (change: Change): void => {
+    for (const listener of listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        onError(error);
+      }
+    }
+  };
+  const onError = (error: unknown): void => {
+    if (options.onError) options.onError(error);
+    else process.emitWarning(`Pawl runtime: ${messageOf(error)}`);
+  };
+
+  const dispatcher = new Dispatcher({
+    store,
+    reads: cache,
+    onConflict: () => cache.clear(),
+    onStorageError: (error) => {
+      halted = error;
+      options.onHalted?.(error);
+    },
+    onCommitted: (draft) => {
+      cache.take(draft);
+      for (const record of draft.own.effects.values()) {
+        if (isOpen(record.state)) {
+          if (env.isAdopted(record.root) && record.state === "planned") runner.start(record);
+        } else runner.abort(record.key, "cancelled");
+      }
+      for (const op of draft.own.timers.values()) if (op.op === "set") timers.note(op.timer.dueAt);
+      for (const change of draft.changes) tell(change);
+      for (const action of draft.volatile) {
+        try {
+          action();
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
+  });
+
+  const submit = <T>(eventId: string, internal: boolean, compute: (draft: Draft, faults: Faults) => Promise<T>): Promise<T> => {
+    if (halted) return Promise.reject(halted);
+    return dispatcher.submit({ eventId, at: now(), internal, compute });
+  };
+  const cascade = (draft: Draft, faults: Faults): Cascade => new Cascade(draft, env, faults);
+
+  const runner: EffectRunner = new EffectRunner({
+    clock,
+    now,
+    onError,
+    executorOf: async (record) => executors[record.type] ?? (await promiseExecutor(record, cache, definitions)),
+    inputOf: (record) => valueOf(record.input),
+    line: (record, text) => tell({ kind: "line", effect: record.key, visit: record.visit, root: record.root, text, at: now() }),
+    begin: (record) =>
+      submit(`${record.key}:a${record.attempt}:begin`, true, async (draft) => {
+        const current = await draft.effect(record.key);
+        if (!current || current.attempt !== record.attempt || !isOpen(current.state)) return null;
+        const next = record.once ? effectStep(current, { type: "effect.begun", attempt: record.attempt }) : { state: current.state };
+        if (!next) return null;
+        const begun: EffectRecord = { ...current, ...next, notBefore: null, updatedAt: draft.at };
+        draft.putEffect(begun, current);
+        return begun;
+      }),
+    saveProcess: (key, attempt, process) =>
+      submit(`${key}:a${attempt}:process`, true, async (draft) => {
+        const current = await draft.effect(key);
+        if (!current || current.attempt !== attempt || !isOpen(current.state)) throw new PawlError("stale", `Attempt ${attempt} of effect "${key}" is no longer open: its process must not start.`, { subject: key });
+        draft.putEffect({ ...current, process, updatedAt: draft.at }, current);
+      }),
+    settle: (key, settlement) => submit(`${key}:${settlement.event.type}${"attempt" in settlement.event ? `:a${settlement.event.attempt}` : ""}`, true, (draft, faults) => settle(draft, faults, key, settlement)),
+  });
+
+  /** One event of an effect's row, and what its actor hears of it. Null: the row has no transition for it. */
+  const settle = async (draft: Draft, faults: Faults, key: string, { event, outcome, error, notBefore }: Settlement): Promise<EffectRecord | null> => {
+    const before = await draft.effect(key);
+    const next = before && effectStep(before, event);
+    if (!before || !next) return null;
+    const kept = outcome && ("value" in outcome ? outcome.value : outcome.output);
+    const record: EffectRecord = {
+      ...before,
+      ...next,
+      updatedAt: draft.at,
+      output: outcome ? draft.store(kept, `output of "${before.visit ?? key}"`) : before.output,
+      error: next.state === "confirmed" ? null : (error ?? before.error),
+      process: next.attempt === before.attempt && isOpen(next.state) ? before.process : event.type === "effect.interrupted" ? before.process : null,
+      notBefore: next.state === "planned" ? (notBefore ?? (env.isAdopted(before.root) ? null : draft.at)) : null,
+      ambiguousSince: next.state === "ambiguous" ? draft.at : null,
+    };
+    draft.putEffect(record, before);
+    if (before.invokeId === null) return record;
+    const actor = await draft.actor(before.actor);
+    if (!actor || actor.record.status !== "active") return record;
+    const definition = await definitions.definitionOf(actor.record);
+    const hydrated = actor.hydrated ?? definitions.stepper(definition).hydrate(actor.record.id, actor.record.parent, actor.record.snapshot);
+    if (!definitions.stepper(definition).links(hydrated).some((link) => link.effect === key)) return record;
+    const flow = cascade(draft, faults);
+    const knows = (type: string): boolean => definition.machine.events.includes(type);
+    if (before.state === "ambiguous" && knows("effect.settled")) await flow.sendInternal(before.actor, { type: "effect.settled", effect: key });
+    if (next.state === "ambiguous" && knows("effect.ambiguous")) await flow.sendInternal(before.actor, { type: "effect.ambiguous", effect: key });
+    const actorId = before.invokeId;
+    if (next.state === "confirmed") {
+      const done = { type: `xstate.done.actor.${actorId}`, output: outcome?.output, actorId };
+      // An author's output stands in the effect row already: the journal names the same blob instead of a second copy.
+      await flow.sendInternal(before.actor, JSON.parse(jsonText(done, `output of "${before.visit ?? key}"`)) as EventObjectLike);
+    }
+    if (next.state === "failed") await flow.sendInternal(before.actor, { type: `xstate.error.actor.${actorId}`, error: record.error ?? { reason: "workerCrashed", message: `Its process was lost ${record.interruptions} times.` }, actorId });
+    return record;
+  };
+
+  const timers: TimerService = new TimerService({
+    clock,
+    now,
+    onError,
+    nextDue: () => store.nextDue(),
+    due: (until, limit) => store.due(until, limit),
+    fire: (timer) => submit(`timer:${timer.actor}:${timer.key}:${timer.revision}`, true, (draft, faults) => fireTimer(draft, faults, timer)),
+  });
+
+  const fireTimer = async (draft: Draft, faults: Faults, timer: TimerRecord): Promise<void> => {
+    const op = draft.timerOp(timer.actor, timer.key);
+    if (op && (op.op === "clear" || op.timer.revision !== timer.revision)) return;
+    if (!op && !(await store.timers(timer.actor)).some((stored) => stored.key === timer.key && stored.revision === timer.revision)) return;
+    draft.requiresTimers.push({ actor: timer.actor, key: timer.key, revision: timer.revision });
+    draft.putTimer({ op: "clear", actor: timer.actor, key: timer.key });
+    await cascade(draft, faults).sendInternal(timer.to, JSON.parse(timer.event) as EventObjectLike);
+  };
+
+  const valueOf = async (stored: StoredValue): Promise<unknown> => {
+    if ("json" in stored) return JSON.parse(stored.json);
+    const bytes = await store.blob(stored.blob);
+    if (!bytes) throw new PawlError("storageDamaged", `The value ${stored.blob} (${stored.bytes} bytes) is missing in the database. Restore a backup of the state directory.`, { subject: stored.blob });
+    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+  };
+
+  const runtime: Runtime = {
+    start: (machineId, { id, input, eventId, blobs }) =>
+      submit(eventId ?? newEventId(now()), false, async (draft, faults): Promise<Receipt> => {
+        const existing = await draft.actor(id);
+        if (existing) {
+          if (eventId !== undefined && (await draft.inbox(id, eventId))?.fingerprint === fingerprintOf("pawl.start", { machineId, input })) return { status: "duplicate", actor: id, revision: existing.record.revision };
+          return { status: "refused", actor: id, revision: existing.record.revision, code: "keyReused" };
+        }
+        const definition = options.definitions.latest(machineId);
+        if (!definition) throw new PawlError("unknownMachine", `No machine "${machineId}" is registered. Registered: ${options.definitions.names().join(", ") || "none"}.`, { subject: machineId });
+        for (const bytes of blobs ?? []) draft.storeBytes(bytes);
+        await cascade(draft, faults).start({ id, definition, input, parent: null, childKey: null, systemId: null });
+        const receipt: Receipt = { status: "applied", actor: id, revision: 1 };
+        if (eventId !== undefined) draft.putInbox({ actor: id, eventId, fingerprint: fingerprintOf("pawl.start", { machineId, input }), receipt: JSON.stringify(receipt), event: null, at: draft.at });
+        return receipt;
+      }),
+
+    send: (actor, event, sendOptions = {}) => submit(sendOptions.eventId ?? newEventId(now()), false, (draft, faults) => send(draft, faults, actor, event, sendOptions)),
+
+    view: async (actor) => {
+      const held = await cache.actor(actor);
+      if (!held) return null;
+      const parts = JSON.parse(held.record.snapshot) as { value: unknown; context: unknown; output?: unknown; error?: unknown };
+      return { record: held.record, value: parts.value, context: parts.context, output: parts.output, error: parts.error };
+    },
+
+    confirmEffect: (key, outcome) => byPerson(key, { type: "effect.confirm" }, outcome),
+    retryEffect: (key) => byPerson(key, { type: "effect.retry" }),
+
+    recover: () => timers.start(),
+
+    adopt: async (root) => {
+      if (adopted.has(root)) return;
+      adopted.add(root);
+      for (let cursor: string | undefined; ; ) {
+        const page = await store.query("effects", { root, state: ["planned", "attempting"] }, { limit: 500, cursor });
+        for (const record of page.items) {
+          if (record.notBefore !== null) {
+            runner.start(record);
+            continue;
+          }
+          // Nobody knows how far it came: its process group first, then the row.
+          if (record.process) await options.endProcess?.(record.process);
+          await submit(`${record.key}:a${record.attempt}:interrupted`, true, (draft, faults) => settle(draft, faults, record.key, { event: { type: "effect.interrupted" } }));
+        }
+        if (page.cursor === null) return;
+        cursor = page.cursor;
+      }
+    },
+
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    settled: async () => {
+      while (!dispatcher.isIdle || !runner.isIdle) {
+        await runner.idle();
+        await dispatcher.idle();
+      }
+    },
+
+    close: async () => {
+      closing = true;
+      timers.close();
+      await runner.close();
+      await dispatcher.idle();
+      listeners.clear();
+    },
+  };
+
+  const send = async (draft: Draft, faults: Faults, actor: string, given: EventObjectLike, { eventId, expectedRevision }: SendOptions): Promise<Receipt> => {
+    const held = await draft.actor(actor);
+    if (!held) throw new PawlError("unknownActor", `There is no actor "${actor}". Nothing was sent.`, { subject: actor });
+    const { record } = held;
+    const fingerprint = fingerprintOf(given.type, given);
+    if (eventId !== undefined) {
+      const known = await draft.inbox(actor, eventId);
+      if (known) return known.fingerprint === fingerprint ? { ...(JSON.parse(known.receipt) as Receipt), status: "duplicate" } : { status: "refused", actor, revision: record.revision, code: "keyReused" };
+    }
+    const definition = await definitions.definitionOf(record);
+    const parsed = definition.parseEvent ? definition.parseEvent(given) : given;
+    const text = jsonText(parsed, `event "${given.type}"`);
+    const event = JSON.parse(text) as EventObjectLike;
+    const answer = async (): Promise<Receipt> => {
+      if (expectedRevision !== undefined && expectedRevision !== record.revision) return { status: "refused", actor, revision: record.revision, code: "stale" };
+      const { type, ...payload } = event;
+      const delivered = await cascade(draft, faults).send(actor, event, Object.keys(payload).length === 0 ? null : draft.store(payload, `event "${type}"`));
+      const reply = delivered.reply === undefined ? {} : { reply: delivered.reply };
+      if (delivered.status === "applied") return { status: "applied", actor, revision: delivered.revision, ...reply };
+      if (delivered.status === "ignored") return { status: definition.unhandled ?? "ignored", actor, revision: delivered.revision, code: "notNow" };
+      const view = await runtime.view(actor);
+      const finished = view && definition.whenFinished?.(view, { ...event, at: draft.at, id: draft.eventId });
+      return { status: "refused", actor, revision: delivered.revision, code: finished?.code ?? record.status, ...(finished?.reply === undefined ? {} : { reply: finished.reply }) };
+    };
+    const receipt = await answer();
+    if (eventId !== undefined || receipt.status === "refused") draft.putInbox({ actor, eventId: eventId ?? draft.eventId, fingerprint, receipt: JSON.stringify(receipt), event: receipt.status === "applied" ? null : draft.storeText(text), at: draft.at });
+    return receipt;
+  };
+
+  const byPerson = (key: string, event: EffectEvent, outcome?: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord> =>
+    submit(newEventId(now()), false, async (draft, faults) => {
+      const before = await draft.effect(key);
+      if (!before) throw new PawlError("unknownEffect", `There is no effect "${key}". "pawl effect list" shows those with an unknown outcome.`, { subject: key });
+      const after = await settle(draft, faults, key, { event, ...(outcome ? { outcome } : {}) });
+      if (!after) throw new PawlError("refused", `Effect "${key}" is ${before.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, { subject: key });
+      return after;
+    });
+
+  return runtime;
+}
+
+const fingerprintOf = (type: string, payload: unknown): string => createHash("sha256").update(`${type}\n${jsonText(payload, `event "${type}"`)}`).digest("hex");

@@ -1,0 +1,169 @@
+/** Group commit: what arrives while a commit is written goes into the next one. Each dispatch stands or falls alone;
+ *  nobody is answered before the commit that holds its outcome. */
+import type { CommitResult, Store } from "../../persistence/store.ts";
+import { PawlError, isPawlError } from "../errors.ts";
+import { FaultAt, type Faults } from "./cascade.ts";
+import { Draft, newLayer, type Layer, type Reads } from "./draft.ts";
+
+/** A dispatch waiting to be computed. `compute` writes into the draft only; it may run again. */
+export interface Dispatch<T> {
+  readonly eventId: string;
+  /** Epoch ms at which it was received: what it counts for. */
+  readonly at: number;
+  readonly compute: (draft: Draft, faults: Faults) => Promise<T>;
+  /** Pawl's own event: a machine that throws, or loops, is faulted instead of refusing it. */
+  readonly internal: boolean;
+}
+
+interface Waiting {
+  readonly dispatch: Dispatch<unknown>;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Computed {
+  readonly waiting: Waiting;
+  readonly draft: Draft | null;
+  readonly outcome: { readonly answer: unknown } | { readonly error: unknown };
+}
+
+export interface DispatchOptions {
+  readonly store: Store;
+  readonly reads: Reads;
+  /** After a commit, in order, before the sender is answered. */
+  readonly onCommitted: (draft: Draft) => void;
+  /** The store refused a whole group (disk full, input or output error). */
+  readonly onStorageError: (error: PawlError) => void;
+  /** What was read may be old: forget it. */
+  readonly onConflict: () => void;
+}
+
+/** Dispatches in one commit at most, and bytes after which no more are taken in. */
+const groupLimit = 64;
+const groupBytes = 4 * 1024 * 1024;
+/** Times a dispatch is computed anew after somebody else wrote first. */
+const conflictTries = 3;
+
+export class Dispatcher {
+  private readonly options: DispatchOptions;
+  private readonly queue: Waiting[] = [];
+  private pumping = false;
+  private idleWaiters: (() => void)[] = [];
+
+  constructor(options: DispatchOptions) {
+    this.options = options;
+  }
+
+  submit<T>(dispatch: Dispatch<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.queue.push({ dispatch, resolve: (answer) => resolve(answer as T), reject }); // the answer is what this dispatch's own compute gave
+      if (this.pumping) return;
+      this.pumping = true;
+      // A macrotask: all that is ready now gets into the first group.
+      setImmediate(() => void this.pump());
+    });
+  }
+
+  get isIdle(): boolean {
+    return !this.pumping;
+  }
+
+  async idle(): Promise<void> {
+    if (this.pumping) await new Promise<void>((resolve) => this.idleWaiters.push(resolve));
+  }
+
+  private async pump(): Promise<void> {
+    while (this.queue.length > 0) {
+      await this.commitGroup();
+      // Lets the effects that this commit started, and whatever came in meanwhile, join the next group.
+      if (this.queue.length === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    this.pumping = false;
+    const waiters = this.idleWaiters;
+    this.idleWaiters = [];
+    for (const wake of waiters) wake();
+  }
+
+  private async commitGroup(): Promise<void> {
+    const overlay = newLayer();
+    const group: Computed[] = [];
+    let bytes = 0;
+    while (group.length < groupLimit && bytes < groupBytes) {
+      const waiting = this.queue.shift();
+      if (!waiting) break;
+      const computed = await this.compute(waiting, overlay);
+      computed.draft?.mergeInto(overlay);
+      bytes += computed.draft?.weight ?? 0;
+      group.push(computed);
+    }
+    const again = await this.write(group, false);
+    for (const waiting of again) await this.alone(waiting);
+  }
+
+  /** Writes a group; returns those that must be computed again one by one. `last`: a storage error is final. */
+  private async write(group: readonly Computed[], last: boolean): Promise<readonly Waiting[]> {
+    const writing = group.filter((computed) => computed.draft !== null);
+    let results: readonly CommitResult[] = [];
+    if (writing.length > 0) {
+      try {
+        results = await this.options.store.commit(writing.map((computed) => computed.draft?.toCommit()).filter((commit) => commit !== undefined));
+      } catch (error) {
+        // Nothing of the group was written: what was computed on top of it is void.
+        this.options.onConflict();
+        if (!last) return group.map((computed) => computed.waiting);
+        if (isPawlError(error) && error.kind === "environment") this.options.onStorageError(error);
+        for (const computed of group) computed.waiting.reject(error);
+        return [];
+      }
+    }
+    const again: Waiting[] = [];
+    let written = 0;
+    for (const { waiting, draft, outcome } of group) {
+      if (draft !== null) {
+        const result = results[written];
+        written += 1;
+        if (result?.status === "constraint" && last) {
+          this.options.onConflict();
+          waiting.reject(new PawlError("refused", `The event "${waiting.dispatch.eventId}" was refused by the stored rule "${result.rule}": ${result.message}. Nothing of it was stored.`, { subject: waiting.dispatch.eventId }));
+          continue;
+        }
+        if (result?.status !== "committed") {
+          this.options.onConflict();
+          again.push(waiting);
+          continue;
+        }
+        this.options.onCommitted(draft);
+      }
+      if ("error" in outcome) waiting.reject(outcome.error);
+      else waiting.resolve(outcome.answer);
+    }
+    return again;
+  }
+
+  private async alone(waiting: Waiting): Promise<void> {
+    for (let tries = 0; tries < conflictTries; tries += 1) {
+      const again = await this.write([await this.compute(waiting, newLayer())], true);
+      if (again.length === 0) return;
+    }
+    waiting.reject(new PawlError("conflict", `The event "${waiting.dispatch.eventId}" found its actor changed by somebody else ${conflictTries} times. Nothing of it was stored; send it again.`, { subject: waiting.dispatch.eventId }));
+  }
+
+  private async compute(waiting: Waiting, overlay: Layer): Promise<Computed> {
+    const { dispatch } = waiting;
+    const faults = new Map<number, unknown>();
+    for (;;) {
+      const draft = new Draft(dispatch.eventId, dispatch.at, overlay, this.options.reads);
+      try {
+        const answer = await dispatch.compute(draft, faults);
+        return { waiting, draft: draft.isEmpty ? null : draft, outcome: { answer } };
+      } catch (error) {
+        if (!(error instanceof FaultAt)) return { waiting, draft: null, outcome: { error } };
+        const looped = isPawlError(error.cause) && error.cause.code === "cascadeLimit";
+        if (looped && !dispatch.internal) return { waiting, draft: null, outcome: { error: error.cause } };
+        const number = looped ? 1 : error.number;
+        if (faults.has(number)) return { waiting, draft: null, outcome: { error: error.cause } };
+        faults.set(number, error.cause);
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/** Durable timers: however many are pending, one call of the clock is armed, for the earliest. */
+import type { TimerRecord } from "../../persistence/store.ts";
+import type { Clock } from "./clock.ts";
+
+export interface TimerServiceOptions {
+  readonly clock: Clock;
+  /** The time that compares: the clock, but never before the highest time committed. */
+  readonly now: () => number;
+  readonly nextDue: () => Promise<number | null>;
+  readonly due: (until: number, limit: number) => Promise<readonly TimerRecord[]>;
+  /** Dispatches one due timer; resolves when it is committed or gone. */
+  readonly fire: (timer: TimerRecord) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+const batch = 256;
+
+export class TimerService {
+  private readonly options: TimerServiceOptions;
+  private armedFor: number | null = null;
+  private disarm: (() => void) | null = null;
+  private firing = false;
+  private closed = false;
+
+  constructor(options: TimerServiceOptions) {
+    this.options = options;
+  }
+
+  /** Takes notice of a timer that was committed. */
+  note(dueAt: number): void {
+    if (this.closed || this.firing) return;
+    if (this.armedFor === null || dueAt < this.armedFor) this.arm(dueAt);
+  }
+
+  /** Fires what is due and arms the next; call after opening. */
+  async start(): Promise<void> {
+    await this.fireDue();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.disarm?.();
+    this.disarm = null;
+  }
+
+  private arm(dueAt: number): void {
+    this.disarm?.();
+    this.armedFor = dueAt;
+    // After a clock set back the committed time is ahead: what is due by it must not wait for the clock.
+    const at = dueAt <= this.options.now() ? this.options.clock.now() : dueAt;
+    this.disarm = this.options.clock.schedule(at, () => {
+      this.disarm = null;
+      this.armedFor = null;
+      this.fireDue().catch(this.options.onError);
+    });
+  }
+
+  private async fireDue(): Promise<void> {
+    if (this.firing || this.closed) return;
+    this.firing = true;
+    try {
+      for (;;) {
+        const due = await this.options.due(this.options.now(), batch);
+        if (due.length === 0 || this.closed) break;
+        await Promise.all(due.map((timer) => this.options.fire(timer)));
+      }
+    } finally {
+      this.firing = false;
+    }
+    if (this.closed) return;
+    const next = await this.options.nextDue();
+    if (next !== null && (this.armedFor === null || next < this.armedFor)) this.arm(next);
+  }
+}
