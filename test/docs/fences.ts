@@ -41,8 +41,15 @@ export const hasRuns = (page: string): boolean => fencesOf(page).some((fence) =>
 
 /** A pattern that fits the shown output. */
 export function shownAs(expected: string): RegExp {
-  const escaped = (text: string): string => text.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[^\\n]*");
-  const lines = expected.trim().split("\n").map((line) => (line.trim() === "…" ? "(?:[^\\n]*\\n)*?" : `[ \\t]*${escaped(line.trim())}[ \\t]*\\n`));
+  const escaped = (text: string): string =>
+    text
+      .split("…")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join("[^\\n]*");
+  const lines = expected
+    .trim()
+    .split("\n")
+    .map((line) => (line.trim() === "…" ? "(?:[^\\n]*\\n)*?" : `[ \\t]*${escaped(line.trim())}[ \\t]*\\n`));
   return new RegExp(`^${lines.join("")}$`);
 }
 

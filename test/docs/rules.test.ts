@@ -17,7 +17,12 @@ test("HOUSE-9 every rule has a test", () => {
 });
 
 test("HOUSE-9 every rule that a test names is stated", () => {
-  const unknown = named.flatMap((file) => file.tests.flatMap(idsOf).filter((id) => !known.has(id)).map((id) => `${id} in ${file.path}`));
+  const unknown = named.flatMap((file) =>
+    file.tests
+      .flatMap(idsOf)
+      .filter((id) => !known.has(id))
+      .map((id) => `${id} in ${file.path}`),
+  );
   expect([...new Set(unknown)]).toEqual([]);
 });
 

@@ -13,7 +13,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Runs a command to its end. @throws with what it printed, when it fails. */
 function run(command: string, args: readonly string[], cwd: string): string {
   const child = spawnSync(command, args, { cwd, encoding: "utf8", timeout: 120_000, env: { ...process.env, PAWL_HOME: join(folder, "state") } });
-  if (child.status !== 0) throw new Error(`${command} ${args.join(" ")} exits ${child.status ?? child.signal}\n${child.stdout}${child.stderr}${child.error?.message ?? ""}`);
+  if (child.status !== 0)
+    throw new Error(`${command} ${args.join(" ")} exits ${child.status ?? child.signal}\n${child.stdout}${child.stderr}${child.error?.message ?? ""}`);
   return child.stdout;
 }
 
@@ -37,9 +38,11 @@ beforeAll(() => {
 test("HOUSE-15 the package holds the compiled tree with its SQL, and neither sources nor tests", () => {
   expect(existsSync(join(installed, "dist/src/index.js"))).toBe(true);
   expect(existsSync(join(installed, "dist/src/index.d.ts"))).toBe(true);
-  expect(readdirSync(join(installed, "dist/persistence/sql"))).toEqual(filesUnder("persistence/sql", /\.sql$/).map((path) => path.replace("persistence/sql/", "")));
+  expect(readdirSync(join(installed, "dist/persistence/sql"))).toEqual(
+    filesUnder("persistence/sql", /\.sql$/).map((path) => path.replace("persistence/sql/", "")),
+  );
   expect(readdirSync(installed).sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "dist", "docs", "examples", "package.json", "src"]);
-  expect(readdirSync(join(installed, "src"), { recursive: true }).sort()).toEqual(["cli", "cli/bin.js"]);
+  expect(new Set(readdirSync(join(installed, "src"), { recursive: true }))).toEqual(new Set(["cli", "cli/bin.js"]));
 });
 
 test("HOUSE-15 its command runs and says its version", () => {

@@ -26,8 +26,20 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   workflow: { files: /^src\/workflow\//, values: ["leaf", "clock", "machines", "seam"], types: ["runtime"], packages: "any", atLeast: 5 },
   host: { files: /^src\/host\//, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow"], types: [], packages: "any", atLeast: 5 },
   cli: { files: /^src\/cli\//, values: ["leaf", "clock", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
-  index: { files: /^src\/index\.ts$/, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"], types: [], packages: "any", atLeast: 1 },
-  testing: { files: /^src\/testing\.ts$/, values: ["leaf", "clock", "machines", "seam", "runtime", "workflow", "host"], types: ["persistence"], packages: "any", atLeast: 1 },
+  index: {
+    files: /^src\/index\.ts$/,
+    values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"],
+    types: [],
+    packages: "any",
+    atLeast: 1,
+  },
+  testing: {
+    files: /^src\/testing\.ts$/,
+    values: ["leaf", "clock", "machines", "seam", "runtime", "workflow", "host"],
+    types: ["persistence"],
+    packages: "any",
+    atLeast: 1,
+  },
 };
 
 /** The room of a file; undefined for one that stands in none. */

@@ -12,7 +12,7 @@ export function statedRules(page: string): { readonly id: string; readonly text:
 /** The ids a name begins with: one, or several with commas or blanks between. */
 export function idsOf(name: string): string[] {
   const ids: string[] = [];
-  for (let rest = name; ; ) {
+  for (let rest = name; ;) {
     const id = ruleId.exec(rest)?.[0];
     if (id === undefined) return ids;
     ids.push(id);

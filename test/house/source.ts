@@ -68,7 +68,11 @@ export function parse(path: string, text: string): SourceFile {
   if (errors.length > 0) throw new Error(`${path}: ${errors.map((error) => error.message).join("; ")}`);
   const newlines = [...text.matchAll(/\n/g)].map((match) => match.index);
   const lineAt = (offset: number): number => newlines.filter((newline) => newline < offset).length + 1;
-  const found = (node: { start: number; end: number }, words = text.slice(node.start, node.end)): Finding => ({ file: path, line: lineAt(node.start), text: words });
+  const found = (node: { start: number; end: number }, words = text.slice(node.start, node.end)): Finding => ({
+    file: path,
+    line: lineAt(node.start),
+    text: words,
+  });
 
   const imports: Import[] = [];
   const calls: (Finding & { args: number })[] = [];
@@ -90,12 +94,22 @@ export function parse(path: string, text: string): SourceFile {
         return { name: text.slice(one.imported.start, one.imported.end), type: one.importKind === "type" };
       });
       const typeOnly = node.importKind === "type" || (named.length > 0 && named.every((one) => one.type));
-      addImport(node.source.value, node, typeOnly, named.map((one) => one.name));
+      addImport(
+        node.source.value,
+        node,
+        typeOnly,
+        named.map((one) => one.name),
+      );
     },
     ExportNamedDeclaration(node) {
       if (!node.source) return;
       const typeOnly = node.exportKind === "type" || (node.specifiers.length > 0 && node.specifiers.every((one) => one.exportKind === "type"));
-      addImport(node.source.value, node, typeOnly, node.specifiers.map((one) => text.slice(one.local.start, one.local.end)));
+      addImport(
+        node.source.value,
+        node,
+        typeOnly,
+        node.specifiers.map((one) => text.slice(one.local.start, one.local.end)),
+      );
     },
     ExportAllDeclaration(node) {
       addImport(node.source.value, node, node.exportKind === "type", ["*"]);
