@@ -1,8 +1,18 @@
 /** A workflow's graph as data (`pawl.graph.v1`): all that is needed to step, cancel, answer, view and replay a run without its author's file. */
 import { z } from "zod";
+import { canonicalJson, sha256Hex } from "../digest.ts";
 
 /** Names the routes that are not cases of the node itself. */
 export const softCases = ["failed", "timedOut"] as const;
+
+/** The case of a node that has no cases of its own. */
+export const doneCase = "done";
+
+/** Names that no case of an author may have. */
+export const reservedCases: readonly string[] = [...softCases, doneCase, "__proto__"];
+
+/** Id of every compiled graph machine; its version is the graph's digest. */
+export const graphMachineId = "graph";
 
 export const nodeIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export const choiceIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -23,6 +33,8 @@ export const GraphNode = z.strictObject({
   /** ms; null: no deadline; "callback": the node's own function decides in its effect. */
   timeoutMs: z.union([z.number().positive(), z.null(), z.literal("callback")]),
   once: z.boolean(),
+  /** When a failed execution is tried again (actions only); absent: never. Times in ms. */
+  retry: z.strictObject({ maxAttempts: z.int().min(1).max(100), initialMs: z.number().min(0), factor: z.number().min(1).optional(), maxMs: z.number().min(0).optional() }).optional(),
   /** Static label of at most 120 characters, shown while the node runs. */
   statusDetail: z.string().max(120).nullable(),
 });
@@ -36,6 +48,9 @@ export const Graph = z.strictObject({
   nodes: z.array(GraphNode).min(1),
 });
 export type Graph = z.infer<typeof Graph>;
+
+/** SHA-256 (hex) of the graph's canonical JSON, which is also the hash of the blob that holds that text. */
+export const digestOfGraph = (graph: Graph): string => sha256Hex(canonicalJson(graph, "graph"));
 
 /** Default deadline of compute, action and shell: 15 minutes. */
 export const defaultTimeoutMs = 15 * 60_000;
@@ -52,23 +67,10 @@ export const graphEffects = {
   prepareRun: "pawl.run.prepare",
 } as const;
 
-/** Input of every effect and child machine that a graph state invokes. Everything else an executor needs stands in the graph actor's context, which does not change while the visit is open. */
-export interface NodeInput {
-  readonly run: string;
-  readonly node: string;
-  /** Last part of the visit's id: `propose.7`. */
-  readonly visit: string;
-  readonly once: boolean;
-}
+export type { NodeInput, NodeOutput } from "../../machines/define.ts";
 
 /** Latest visit of each node that ended, by node id. */
 export type Visits = { readonly [node: string]: { readonly visit: string; readonly status: "accepted" | "failed" | "timedOut"; readonly case: string | null; readonly reason: string | null } };
-
-/** Output of every effect and child machine that a graph state invokes. `value` is absent for effects: their row holds it. */
-export interface NodeOutput {
-  readonly case: string;
-  readonly value?: unknown;
-}
 
 /** Output of the graph machine: how the run ends. `visit` is the end node's, whose value is the run's result. */
 export type GraphOutput =

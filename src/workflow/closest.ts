@@ -1,0 +1,36 @@
+/** Names that were probably meant. */
+
+/** "Did you mean …?" with the closest of `names`, else the list of them (bounded), else "There are none.". */
+export function closestTo(wrong: string, names: readonly string[]): string {
+  const close = closestNames(wrong, names);
+  if (close.length > 0) return `Did you mean ${close.map((name) => `"${name}"`).join(" or ")}?`;
+  if (names.length === 0) return "There are none.";
+  const shown = names.slice(0, 12).map((name) => `"${name}"`);
+  return `There are: ${shown.join(", ")}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ""}.`;
+}
+
+/** At most three names within a third of their length in edits, closest first, then in their order. */
+export function closestNames(wrong: string, names: readonly string[]): readonly string[] {
+  return names
+    .map((name, order) => ({ name, order, distance: edits(wrong.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(name.length, wrong.length) / 3)))
+    .sort((a, b) => a.distance - b.distance || a.order - b.order)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that make `a` into `b`. */
+function edits(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    rows.push(row);
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1];
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row.push(Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (same ? 0 : 1), swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY));
+    }
+  }
+  return at(a.length, b.length);
+}

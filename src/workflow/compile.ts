@@ -1,0 +1,115 @@
+/** Graph data to an XState machine: a state per node, each invoking what does the node's work. Needs no author code and holds none.
+ *  WF-30 one transition a node. WF-31 the context is bounded by the number of nodes. WF-32 a run enters at most `maxSteps` nodes. */
+import type { AnyActorLogic, AnyStateMachine } from "xstate";
+import { effect, markOf, visited, type EffectOptions } from "../../machines/define.ts";
+import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
+import { graphEffects, graphMachineId, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
+import { endStates, graphSetup, type FailureParams } from "./graphSetup.ts";
+
+/**
+ * The machine that runs this graph, as a child of a run: it tells its parent what the run must show (`graph.waiting`, `graph.active`, `graph.ambiguous`).
+ * `version` is the graph's digest; graphs with the same digest give the same machine.
+ */
+export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
+  const base = graphSetup(Object.fromEntries(graph.nodes.map((node) => [node.id, logicOf(node)])));
+  return base.createMachine({
+    id: graphMachineId,
+    version: digest,
+    description: graph.name,
+    context: ({ input }): GraphContext => ({ run: input.run, graph: input.graph, source: input.source, step: 0, visits: {}, end: null }),
+    output: ({ context }) => context.end ?? neverEnded(),
+    initial: graph.entry,
+    states: {
+      ...Object.fromEntries(graph.nodes.map((node) => [node.id, base.createStateConfig(stateOf(node, graph.maxSteps))])),
+      ...Object.fromEntries(Object.values(endStates).map((name) => [name, { type: "final" as const }])), // "final" alone widens to string
+    },
+    options: { maxIterations: 1000 },
+  });
+}
+
+/** The same machine without a parent: what it would tell a run goes nowhere, so that plain XState and its tools can run it. */
+export function standalone(machine: AnyStateMachine): AnyStateMachine {
+  const nothing = (): void => {};
+  return machine.provide({ actions: { tellWaiting: nothing, tellActive: nothing, tellAmbiguous: nothing } });
+}
+
+function neverEnded(): never {
+  throw new Error("A graph has an output only after it ended.");
+}
+
+const visitName = (input: NodeInput): string => input.visit;
+
+/** Its visits get ids of their own, like every node's. */
+const decisionLogic: AnyActorLogic = markOf(humanDecisionNode) ? humanDecisionNode : visited(humanDecisionNode, visitName);
+
+function logicOf(node: GraphNode): AnyActorLogic {
+  if (node.kind === "humanDecision") return decisionLogic;
+  const options: EffectOptions<NodeInput> = {
+    once: (input) => input.once,
+    // A callback's limit is the executor's to hold: only there it is known.
+    timeoutMs: node.timeoutMs === "callback" ? null : node.timeoutMs,
+    visit: visitName,
+    ...(node.retry ? { retry: retryOf(node.retry) } : {}),
+    ...(node.kind === "compute" ? {} : { maxInterrupted: 3 }),
+  };
+  return effect<NodeOutput, NodeInput>(graphEffects[node.kind], options);
+}
+
+const retryOf = ({ maxAttempts, initialMs, factor, maxMs }: NonNullable<GraphNode["retry"]>) => ({ maxAttempts, initialMs, ...(factor === undefined ? {} : { factor }), ...(maxMs === undefined ? {} : { maxMs }) });
+
+type Guard = { type: "failed"; params: FailureParams } | { type: "took"; params: { case: string } } | { type: "outOfSteps"; params: { cases: readonly string[]; limit: number } };
+type Action =
+  | { type: "recordAccepted" | "complete"; params: { node: string } }
+  | { type: "recordFailed" | "fail"; params: { node: string; as: "failed" | "timedOut" } }
+  | { type: "failSteps"; params: { node: string; limit: number } }
+  | { type: "failRouting"; params: { node: string; cases: readonly string[] } };
+interface Transition {
+  guard?: Guard;
+  target: string;
+  reenter?: boolean;
+  actions: Action[];
+}
+
+function stateOf(node: GraphNode, limit: number) {
+  const { id, routes } = node;
+  const waits = node.kind === "humanDecision";
+  const to = (name: string) => ({ target: routes[name] ?? endStates.completed, ...(routes[name] === id ? { reenter: true } : {}) });
+  const accepted: Action = { type: "recordAccepted", params: { node: id } };
+  const stopped: Action = { type: "failSteps", params: { node: id, limit } };
+
+  const failures = (["timedOut", "failed"] as const).flatMap((as): Transition[] => {
+    const failed: Action = { type: "recordFailed", params: { node: id, as } };
+    if (routes[as] === undefined) return [{ guard: { type: "failed", params: { as } }, target: endStates[as], actions: [failed, { type: "fail", params: { node: id, as } }] }];
+    return [
+      { guard: { type: "failed", params: { as, limit } }, target: endStates.failed, actions: [failed, stopped] },
+      { guard: { type: "failed", params: { as } }, ...to(as), actions: [failed] },
+    ];
+  });
+  const onward = node.cases.filter((name) => routes[name] !== undefined);
+  const outOfSteps: Transition[] = onward.length === 0 ? [] : [{ guard: { type: "outOfSteps", params: { cases: onward, limit } }, target: endStates.failed, actions: [accepted, stopped] }];
+  const taken = node.cases.map((name): Transition => ({
+    guard: { type: "took", params: { case: name } },
+    ...to(name),
+    actions: routes[name] === undefined ? [accepted, { type: "complete", params: { node: id } }] : [accepted],
+  }));
+  const unknownCase: Transition = { target: endStates.failed, actions: [accepted, { type: "failRouting", params: { node: id, cases: node.cases } }] };
+
+  return {
+    description: node.statusDetail ?? node.kind,
+    meta: { kind: node.kind },
+    entry: "enter" as const,
+    ...(waits ? { exit: "tellActive" as const } : {}),
+    invoke: {
+      id,
+      src: id,
+      input: ({ context }: { context: GraphContext }): NodeInput => ({ run: context.run, node: id, visit: `${id}.${context.step}`, once: node.once }),
+      onDone: [...failures, ...outOfSteps, ...taken, unknownCase],
+      onError: failures,
+    },
+    on: {
+      "effect.ambiguous": { actions: { type: "tellAmbiguous" as const, params: { node: id } } },
+      "effect.settled": { actions: "tellActive" as const },
+      ...(waits ? { "node.waiting": { actions: { type: "tellWaiting" as const, params: { node: id } } } } : {}),
+    },
+  };
+}

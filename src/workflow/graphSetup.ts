@@ -1,0 +1,94 @@
+/** The vocabulary of compiled graphs: events, guards and actions by name. Pure. */
+import { assign, sendParent, setup, type AnyActorLogic } from "xstate";
+import type { Failure } from "./context.ts";
+import type { GraphContext, GraphInput, GraphOutput, NodeOutput, Visits } from "./graph.ts";
+
+/** The states a graph ends in. No node can have such a name. */
+export const endStates = { completed: "$completed", failed: "$failed", timedOut: "$timedOut" } as const;
+
+/** Reasons that take a node's `timedOut` route; every other failure takes `failed`. */
+const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];
+
+/** What a child machine of a graph may end with in place of `NodeOutput`. */
+export interface NodeFailure {
+  readonly failed: Failure;
+}
+
+type GraphEvent =
+  /** A child with a life of its own waits for people or time. */
+  | { readonly type: "node.waiting" }
+  /** The runtime's word on an effect of this actor. */
+  | { readonly type: "effect.ambiguous" | "effect.settled"; readonly effect: string }
+  | { readonly type: `xstate.done.actor.${string}`; readonly output: NodeOutput | NodeFailure }
+  | { readonly type: `xstate.error.actor.${string}`; readonly error: unknown };
+
+type AnyEvent = { readonly type: string };
+
+/** `as: "failed"` fits every failure, `"timedOut"` only an elapsed one. With `limit`: only when no entry into a node is left. */
+export interface FailureParams {
+  readonly as: "failed" | "timedOut";
+  readonly limit?: number;
+}
+
+/** Guards and actions for a graph whose states invoke these actors, by node id. */
+export function graphSetup(actors: Record<string, AnyActorLogic>) {
+  return setup({
+    types: {} as { context: GraphContext; input: GraphInput; output: GraphOutput; events: GraphEvent },
+    actors,
+    guards: {
+      took: ({ event }, params: { readonly case: string }) => outputOf(event)?.case === params.case,
+      outOfSteps: ({ context, event }, params: { readonly cases: readonly string[]; readonly limit: number }) => context.step >= params.limit && params.cases.includes(outputOf(event)?.case ?? ""),
+      failed: ({ context, event }, params: FailureParams) => isFailure(event, params.as) && (params.limit === undefined || context.step >= params.limit),
+    },
+    actions: {
+      enter: assign({ step: ({ context }) => context.step + 1 }),
+      recordAccepted: assign({ visits: ({ context, event }, params: { readonly node: string }) => recorded(context, params.node, { status: "accepted", case: outputOf(event)?.case ?? null, reason: null }) }),
+      recordFailed: assign({ visits: ({ context, event }, params: { readonly node: string; readonly as: "failed" | "timedOut" }) => recorded(context, params.node, { status: params.as, case: null, reason: failureOf(event).reason }) }),
+      complete: assign({ end: ({ context }, params: { readonly node: string }): GraphOutput => ({ outcome: "completed", node: params.node, visit: visitId(context, params.node) }) }),
+      fail: assign({ end: ({ context, event }, params: { readonly node: string; readonly as: "failed" | "timedOut" }): GraphOutput => ({ outcome: params.as, node: params.node, visit: visitId(context, params.node), ...failureOf(event) }) }),
+      failRouting: assign({ end: ({ context, event }, params: { readonly node: string; readonly cases: readonly string[] }) => routingFailure(context, params.node, outputOf(event), params.cases) }),
+      failSteps: assign({ end: ({ context }, params: { readonly node: string; readonly limit: number }) => stepsFailure(context, params.node, params.limit) }),
+      tellWaiting: sendParent(({ context }, params: { readonly node: string }) => ({ type: "graph.waiting", node: params.node, visit: visitId(context, params.node) })),
+      tellActive: sendParent({ type: "graph.active" }),
+      tellAmbiguous: sendParent(({ context, event }, params: { readonly node: string }) => ({ type: "graph.ambiguous", node: params.node, visit: visitId(context, params.node), effect: "effect" in event ? event.effect : "" })),
+    },
+  });
+}
+
+/** Id of the open visit of the node that the graph is in. */
+const visitId = (context: GraphContext, node: string): string => `${context.run}/graph/${node}.${context.step}`;
+
+const recorded = (context: GraphContext, node: string, outcome: Omit<Visits[string], "visit">): Visits => ({ ...context.visits, [node]: { visit: visitId(context, node), ...outcome } });
+
+/** What a visit ended with; null for a failure, and for other events. */
+function outputOf(event: AnyEvent): NodeOutput | null {
+  if (!("output" in event) || typeof event.output !== "object" || event.output === null) return null;
+  return "case" in event.output && typeof event.output.case === "string" ? { case: event.output.case } : null;
+}
+
+function isFailure(event: AnyEvent, as: "failed" | "timedOut"): boolean {
+  const failed = event.type.startsWith("xstate.error.actor.") || failedOutput(event) !== undefined;
+  return failed && (as === "failed" || timeoutReasons.includes(failureOf(event).reason));
+}
+
+const failedOutput = (event: AnyEvent): unknown => ("output" in event && typeof event.output === "object" && event.output !== null && "failed" in event.output ? event.output.failed : undefined);
+
+/** Reason and message of a failed visit, whatever was thrown. */
+function failureOf(event: AnyEvent): Failure {
+  const error: unknown = "error" in event ? event.error : failedOutput(event);
+  if (typeof error !== "object" || error === null) return { reason: "nodeFailed", message: typeof error === "string" ? error : "The node failed without saying why." };
+  return { reason: "reason" in error && typeof error.reason === "string" ? error.reason : "nodeFailed", message: "message" in error && typeof error.message === "string" ? error.message : "The node failed without saying why." };
+}
+
+function routingFailure(context: GraphContext, node: string, output: NodeOutput | null, cases: readonly string[]): GraphOutput {
+  const took = output ? `took the case "${output.case}"` : "ended without naming a case";
+  return { outcome: "failed", node, visit: visitId(context, node), reason: "routing", message: `Node "${node}" ${took}, which has no route. Its cases are: ${cases.join(", ")}.` };
+}
+
+const stepsFailure = (context: GraphContext, node: string, limit: number): GraphOutput => ({
+  outcome: "failed",
+  node,
+  visit: visitId(context, node),
+  reason: "maxSteps",
+  message: `The run has entered ${limit} nodes, its limit maxSteps, and ended after node "${node}". Raise maxSteps, or look for a loop that does not end.`,
+});
