@@ -146,7 +146,20 @@ export interface InboxRecord {
   readonly at: number;
 }
 
-export type RunState = "queued" | "starting" | "running" | "pausing" | "paused" | "held" | "waiting" | "ambiguous" | "blocked" | "completed" | "failed" | "timedOut" | "cancelled";
+export type RunState =
+  | "queued"
+  | "starting"
+  | "running"
+  | "pausing"
+  | "paused"
+  | "held"
+  | "waiting"
+  | "ambiguous"
+  | "blocked"
+  | "completed"
+  | "failed"
+  | "timedOut"
+  | "cancelled";
 
 /** Index row of a run, a projection of runMachine's snapshot. */
 export interface RunRow {

@@ -1,0 +1,73 @@
+/** Opens the store of a state directory: as its one owner, or to look at it beside the owner. */
+import { chmodSync, mkdirSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { PawlError } from "../src/errors.ts";
+import type { CommitHooks } from "./commit.ts";
+import { openDatabase, type DatabaseMode } from "./database.ts";
+import { acquireLock, type Owner } from "./lock.ts";
+import { memoryStore } from "./memoryStore.ts";
+import { fileError } from "./refusals.ts";
+import { sqliteStore, type SqliteStore } from "./sqliteStore.ts";
+
+export const databaseFileName = "pawl.db";
+
+export interface OpenStoreOptions {
+  /** State directory, absolute. An owner makes it (0700) when it is missing. */
+  readonly home: string;
+  readonly mode: DatabaseMode;
+  /** How the owner introduces itself to the one it keeps out; no arguments, no input. The script's name when left out. */
+  readonly command?: string;
+  /** Crash points, for tests. */
+  readonly hooks?: CommitHooks;
+}
+
+export interface OpenedStore {
+  readonly store: SqliteStore;
+  /** Path of the database file. */
+  readonly path: string;
+  /** Null for a reader. */
+  readonly owner: Owner | null;
+  /** Closes the store and gives the directory free. Idempotent. */
+  release(): Promise<void>;
+}
+
+/**
+ * Opens the store in `home`. A reader of a directory in which nothing was ever stored gets an empty store and leaves no trace.
+ * @throws PawlError ownedElsewhere, storageForeign, storageNewer, storageDamaged, storageReadOnly, storageFull, storageFailed; what was there is untouched.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
+  const { home, mode } = options;
+  if (!isAbsolute(home)) throw new PawlError("invalidInput", `The state directory must be an absolute path, not ${JSON.stringify(home)}`, { path: "home" });
+  const path = join(home, databaseFileName);
+  if (mode === "reader") {
+    const db = openDatabase(path, { mode });
+    const store = db === null ? memoryStore() : sqliteStore(db);
+    return { store, path, owner: null, release: () => store.close() };
+  }
+  makeHome(home);
+  const lock = acquireLock(home, options.command);
+  try {
+    const store = sqliteStore(openDatabase(path, { mode: "owner" }), options.hooks);
+    return {
+      store,
+      path,
+      owner: lock.owner,
+      async release() {
+        await store.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function makeHome(home: string): void {
+  try {
+    // A directory that was there keeps its mode: it may be more than ours.
+    if (mkdirSync(home, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(home, 0o700);
+  } catch (error) {
+    throw fileError(error, home);
+  }
+}
