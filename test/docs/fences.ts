@@ -3,11 +3,11 @@
  *    ```ts run                      is a program: it runs and must exit 0
  *    ```sh run                      is a script, with `pawl` on its PATH: it must exit 0, or with the code of `exit=3`
  *    ```text output                 is what the fence before it prints, `…` standing for anything within a line and `…` alone for any lines
- *  The fences of a page run in order, in one new folder with a state directory of its own. */
+ *  The fences of a page run in order, in one new folder with a state directory of its own; then the compiler looks at the TypeScript among them. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { root } from "../house/source.ts";
 
 export interface Fence {
@@ -66,6 +66,24 @@ function newFolder(): string {
   return folder;
 }
 
+/** What the strict compiler says of the TypeScript files that a page wrote into its folder; empty when it has no objection. */
+function typeErrors(folder: string, files: readonly string[]): string {
+  if (files.length === 0) return "";
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions: { typeRoots: [join(root, "node_modules/@types")] }, files }),
+  );
+  const child = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", folder, "--pretty", "false"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  // Pawl's own sources are compiled along with them, and have a check of their own.
+  return child.stdout
+    .split("\n")
+    .filter((line) => files.some((file) => line.startsWith(`${file}(`)) || /^error TS/.test(line))
+    .join("\n");
+}
+
 /** Runs a page's fences. @throws with the page's line, the exit code and what was printed, at the first fence that does not do what the page says. */
 export function runPage(name: string, page: string): { readonly ran: number } {
   const folder = newFolder();
@@ -76,6 +94,7 @@ export function runPage(name: string, page: string): { readonly ran: number } {
     NO_COLOR: "1",
     PATH: [join(folder, "node_modules/.bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter),
   };
+  const typescript: string[] = [];
   let ran = 0;
   let printed: string | null = null;
   try {
@@ -85,10 +104,12 @@ export function runPage(name: string, page: string): { readonly ran: number } {
       if (file !== undefined) {
         mkdirSync(dirname(join(folder, file)), { recursive: true });
         writeFileSync(join(folder, file), fence.body);
+        if (fence.language === "ts") typescript.push(file);
       }
       if (fence.words.includes("run")) {
         const program = join(folder, file ?? `page-${fence.line}.${fence.language}`);
         writeFileSync(program, fence.body);
+        if (fence.language === "ts" && file === undefined) typescript.push(basename(program));
         const [command, args] = fence.language === "sh" ? ["bash", ["-e", program]] : [process.execPath, ["--conditions=pawl-source", program]];
         const child = spawnSync(command, args, { cwd: folder, env, encoding: "utf8", input: "", timeout: 60_000 });
         const wanted = Number(setting(fence, "exit") ?? 0);
@@ -101,6 +122,8 @@ export function runPage(name: string, page: string): { readonly ran: number } {
         if (!shownAs(fence.body).test(`${printed.trimEnd()}\n`)) throw new Error(`${place} shows another output than there is:\n${printed}`);
       }
     }
+    const objections = typeErrors(folder, typescript);
+    if (objections !== "") throw new Error(`${name} does not compile\n${objections}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -50,6 +50,12 @@ describe("the harness", () => {
     expect(() => runPage("page", fence("text output", "two"))).toThrow("nothing ran before it");
   });
 
+  test("HOUSE-10 a file that runs but does not compile is told", () => {
+    expect(() => runPage("page", fence("ts run", 'const n: number = "1";\nconsole.log(n);'))).toThrow(
+      /^page does not compile\npage-1\.ts\(1,7\): error TS2322/,
+    );
+  });
+
   test("HOUSE-10 fences inside a longer fence are text", () => {
     expect(fencesOf("````md\n```ts run\n```\n````\n").map((one) => one.language)).toEqual(["md"]);
   });
