@@ -25,7 +25,7 @@ export interface DecisionFacts {
 /** What the author's callbacks returned. Unchecked: an author may have no compiler. */
 export interface DecisionAnswers {
   readonly audience: unknown;
-  /** title, subject, presentation, and optionally revision and expiresAt (epoch ms). */
+  /** title, subject, and optionally presentation (without one the title is its summary), revision and expiresAt (epoch ms). */
   readonly request: unknown;
   /** `{ afterMs, response }`, or undefined or null for none. */
   readonly onTimeout: unknown;
@@ -51,7 +51,7 @@ export interface PreparedDecision {
 const Asked = z.strictObject({
   title: plainString({ min: 1, max: titleUnits }),
   subject: z.unknown(),
-  presentation: z.unknown(),
+  presentation: z.unknown().optional(),
   revision: DecisionRevision.optional(),
   expiresAt: timestamp.nullish(),
 });
@@ -91,7 +91,7 @@ function build(facts: DecisionFacts, answers: DecisionAnswers, digestOf: DigestO
   const fallback = defaultOf(answers.onTimeout, choices, facts.createdAt);
   const expiresAt = asked.expiresAt ?? null;
   if (fallback && expiresAt !== null) throw new PawlError("invalidValue", "request.expiresAt stands beside onTimeout; a decision expires or has a default, not both.", { path: "request.expiresAt" });
-  const presentation = normalisePresentation(asked.presentation, "request.presentation");
+  const presentation = normalisePresentation(asked.presentation ?? { summary: asked.title, blocks: [] }, "request.presentation");
   const basis = {
     schema: decisionSchemas.request,
     run: facts.run,

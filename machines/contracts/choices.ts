@@ -18,7 +18,8 @@ export const ChoiceId = z
 export const TextInputContract = z
   .strictObject({
     kind: z.literal("text"),
-    prompt: plainString({ min: 1, max: choiceLimits.promptUnits }),
+    /** What the person is asked. */
+    label: plainString({ min: 1, max: choiceLimits.promptUnits }),
     min: z.int().min(1),
     max: z.int().max(choiceLimits.maxUnits),
   })
@@ -46,8 +47,8 @@ export const DecisionResponse = z.strictObject({ choice: ChoiceId, input: z.stri
 export type DecisionResponse = z.infer<typeof DecisionResponse>;
 
 /** The contract of a text input; `min` and `max` in UTF-16 units, 1 to 4,000 where not given. @throws invalidValue with the path */
-export function textInput(prompt: string, { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined } = {}): TextInputContract {
-  return parsed(TextInputContract, { kind: "text", prompt, min: min ?? choiceLimits.defaultMinUnits, max: max ?? Math.max(choiceLimits.defaultMaxUnits, min ?? 0) }, "text");
+export function textInput(label: string, { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined } = {}): TextInputContract {
+  return parsed(TextInputContract, { kind: "text", label, min: min ?? choiceLimits.defaultMinUnits, max: max ?? Math.max(choiceLimits.defaultMaxUnits, min ?? 0) }, "text");
 }
 
 /** An author's record of choices as the list that a request holds, in the order written. @throws invalidValue with the path */
@@ -64,8 +65,8 @@ export function responseFault(choices: readonly ChoiceContract[], { choice, inpu
   const chosen = choices.find(({ id }) => id === choice);
   if (!chosen) return { path: "choice", message: `There is no choice "${choice}". Choose one of: ${choices.map(({ id }) => id).join(", ")}.` };
   if (chosen.input === null) return input === undefined ? null : { path: "input", message: `The choice "${choice}" takes no text.` };
-  const { prompt, min, max } = chosen.input;
-  const wanted = `The choice "${choice}" needs a text of ${count(min)} to ${count(max)} UTF-16 units ("${prompt}")`;
+  const { label, min, max } = chosen.input;
+  const wanted = `The choice "${choice}" needs a text of ${count(min)} to ${count(max)} UTF-16 units ("${label}")`;
   if (input === undefined) return { path: "input", message: `${wanted}.` };
   if (input.length < min || input.length > max) return { path: "input", message: `${wanted}; this one has ${count(input.length)}.` };
   return input.isWellFormed() ? null : { path: "input", message: `${wanted}; this one holds half a surrogate pair.` };

@@ -14,9 +14,10 @@ const besideLabel = 200;
  * Control characters are written out, so that any text can be shown; a plan too large for a presentation is refused when the decision is made.
  */
 export function planPresentation(plan: unknown, options: { readonly summary?: string } = {}): DecisionPresentation {
-  const found = options.summary === undefined ? summaryIn(plan) : undefined;
+  const shownPlan: unknown = JSON.parse(JSON.stringify(plan) ?? "null"); // what the subject's digest covers: a Date is its text, no key is undefined
+  const found = options.summary === undefined ? summaryIn(shownPlan) : undefined;
   const summary = options.summary ?? found?.text ?? "Plan";
-  const rest = found === undefined ? plan : Object.fromEntries(Object.entries(found.of).filter(([key]) => key !== found.key));
+  const rest = found === undefined ? shownPlan : Object.fromEntries(Object.entries(found.of).filter(([key]) => key !== found.key));
   const blocks = shorten(blocksOf(rest, [], 0));
   return { schema: presentationSchema, summary: oneLine(summary), blocks: blocks.length <= presentationLimits.blocks ? blocks : json(rest) };
 }
@@ -38,18 +39,20 @@ function blocksOf(value: unknown, path: readonly string[], depth: number): Decis
 }
 
 function listBlocks(list: readonly unknown[], path: readonly string[], depth: number): DecisionBlock[] {
-  if (list.every((item) => isScalar(item) && !scalar(item).includes("\n"))) return chunks(list.map((item) => scalar(item))).map((items) => ({ kind: "bullets", items }));
+  if (list.every(isBullet)) return chunks(list.map((item) => oneLine(scalar(item)))).map((items) => ({ kind: "bullets", items }));
   return list.flatMap((item, i) => within([...path, count(i + 1)], item, depth));
 }
 
 function recordBlocks(entries: readonly (readonly [string, unknown])[], path: readonly string[], depth: number): DecisionBlock[] {
   const flat = entries.filter(([, value]) => isBesideLabel(value));
-  const fields: DecisionBlock[] = chunks(flat.map(([key, value]) => ({ label: label(key), value: scalar(value) }))).map((part) => ({ kind: "fields", fields: part }));
+  const fields: DecisionBlock[] = chunks(flat.map(([key, value]) => ({ label: label(key), value: oneLine(scalar(value)) }))).map((part) => ({ kind: "fields", fields: part }));
   return [...fields, ...entries.filter(([, value]) => !isBesideLabel(value)).flatMap(([key, value]) => within([...path, label(key)], value, depth))];
 }
 
 function within(path: readonly string[], value: unknown, depth: number): DecisionBlock[] {
-  return [{ kind: "section", title: path.join(" / ") }, ...blocksOf(value, path, depth + 1)];
+  const inside = blocksOf(value, path, depth + 1);
+  // A section of nothing but sections needs no title of its own: theirs begin with it.
+  return inside[0]?.kind === "section" ? inside : [{ kind: "section", title: path.join(" / ") }, ...inside];
 }
 
 /** Paragraphs, parted where the text has empty lines; longer ones than a string may be, in pieces. */
@@ -91,8 +94,13 @@ function chunks<T>(items: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(items.length / presentationLimits.items) }, (_, i) => items.slice(i * presentationLimits.items, (i + 1) * presentationLimits.items));
 }
 
+/** Empty lists and objects are told in a word, like null. */
 function isScalar(value: unknown): boolean {
-  return typeof value !== "object" || value === null;
+  return typeof value !== "object" || value === null || Object.keys(value).length === 0;
+}
+
+function isBullet(value: unknown): boolean {
+  return isScalar(value) && scalar(value).length <= presentationLimits.stringUnits && !scalar(value).includes("\n");
 }
 
 function isBesideLabel(value: unknown): boolean {
@@ -100,7 +108,7 @@ function isBesideLabel(value: unknown): boolean {
 }
 
 function scalar(value: unknown): string {
-  if (value === null || value === undefined) return "none";
+  if (value === null || value === undefined || typeof value === "object") return "none";
   return shown(String(value));
 }
 

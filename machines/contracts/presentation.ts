@@ -1,6 +1,6 @@
 /** What a person is shown to decide on: `pawl.decision-presentation.v1`. Its limits are checked when the decision is made, so that every channel can show all of it. */
 import { z } from "zod";
-import { renderPresentation } from "../../src/text/presentation.ts";
+import { renderPresentation, type PresentationText } from "../../src/text/presentation.ts";
 import { partUnits, splitParts } from "../../src/text/parts.ts";
 import { count, parsed, plainString } from "./strings.ts";
 
@@ -46,7 +46,9 @@ export const DecisionPresentation = z
 export type DecisionPresentation = z.infer<typeof DecisionPresentation>;
 
 /** What an author writes: the schema's name may be left out. */
-export type PresentationInput = Omit<DecisionPresentation, "schema"> & { readonly schema?: typeof presentationSchema };
+export interface PresentationInput extends PresentationText {
+  readonly schema?: typeof presentationSchema;
+}
 
 /**
  * A presentation as it is stored and digested: CRLF and CR became LF, everything else is as it was given.

@@ -47,7 +47,8 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: str
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const path = formatPath([what, ...(issue?.path ?? [])]);
+  const inside = formatPath(issue?.path ?? []);
+  const path = inside === "" || inside.startsWith("[") ? `${what}${inside}` : `${what}.${inside}`;
   const message = issue ? describe(issue) : "is invalid";
   throw new PawlError(options.code ?? "invalidValue", `${path} ${message}.`, { path, ...(options.subject === undefined ? {} : { subject: options.subject }) });
 }
@@ -55,6 +56,7 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: str
 function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") return issue.message;
   if (issue.code === "unrecognized_keys") return `has the unknown field${issue.keys.length > 1 ? "s" : ""} ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
+  if (issue.code === "too_big" && issue.origin === "array") return `has ${issue.message}`;
   return issue.code === "invalid_type" && issue.input === undefined && issue.message.endsWith("undefined") ? "is missing" : `is wrong: ${issue.message.replace(/^Invalid input: /, "").replace(/^I/, "i")}`;
 }
 

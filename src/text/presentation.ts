@@ -24,12 +24,19 @@ const longestRule = 40;
 const roomToIndent = 8;
 
 /**
- * Lines of at most `width` cells (1 or more), safe for a terminal, the blocks parted by empty lines.
+ * Lines of at most `width` cells (1 or more), safe for a terminal; empty lines part the blocks, but not a section's title from what follows.
  * With Infinity lines are broken only where the text has line ends.
  */
 export function renderPresentation(presentation: PresentationText, width: number): string[] {
-  const parts = [wrap(presentation.summary, width), ...presentation.blocks.map((block) => renderBlock(block, width))];
-  return parts.filter((lines) => lines.length > 0).flatMap((lines, i) => (i === 0 ? lines : ["", ...lines]));
+  const lines = wrap(presentation.summary, width);
+  let afterTitle = false;
+  for (const block of presentation.blocks) {
+    const shown = renderBlock(block, width);
+    if (shown.length === 0) continue;
+    lines.push(...(afterTitle ? shown : ["", ...shown]));
+    afterTitle = block.kind === "section";
+  }
+  return lines;
 }
 
 function renderBlock(block: PresentationTextBlock, width: number): string[] {

@@ -1,0 +1,90 @@
+/** A decision's snapshot as its index row, and what it answers once it is settled. Shaped for the runtime's definitions. */
+import { judgeSettled, winnerReply, fixedReply, type DecisionContext, type DecisionReply, type SettledState } from "./decisionVerdicts.ts";
+import { DecisionEvent } from "./decisionMachine.ts";
+
+/** What is read of an actor's view. `context` is the decision's own. */
+export interface DecisionViewLike {
+  readonly record: { readonly id: string; readonly status: string; readonly updatedAt: number };
+  readonly value: unknown;
+  readonly context: unknown;
+}
+
+/** One row of the table `decisions`. */
+export interface DecisionRowWrite {
+  readonly table: "decisions";
+  readonly row: {
+    readonly id: string;
+    readonly run: string;
+    readonly node: string;
+    readonly visit: string;
+    readonly state: "open" | SettledState;
+    readonly code: string;
+    readonly title: string;
+    readonly audience: string;
+    readonly deadlineAt: number | null;
+    readonly defaultChoice: string | null;
+    readonly choice: string | null;
+    readonly createdAt: number;
+    readonly settledAt: number | null;
+  };
+}
+
+/** The context of a view of a decision. */
+export function decisionContext(view: DecisionViewLike): DecisionContext {
+  return view.context as DecisionContext; // a snapshot of decisionMachine holds this: the runtime stored it with the machine's id and version
+}
+
+/** A decision whose actor was stopped with its run counts as cancelled. */
+export function decisionState({ record, value }: DecisionViewLike): "open" | SettledState {
+  if (value === "accepted" || value === "defaulted" || value === "cancelled" || value === "expired") return value;
+  return record.status === "stopped" ? "cancelled" : "open";
+}
+
+/** The index row of a decision; its id is the actor's. */
+export function projectDecision(view: DecisionViewLike): readonly DecisionRowWrite[] {
+  const { request, code, deadlineAt, defaultResponse, resolution, ended } = decisionContext(view);
+  const state = decisionState(view);
+  return [
+    {
+      table: "decisions",
+      row: {
+        id: view.record.id,
+        run: request.run,
+        node: request.node,
+        visit: request.visit,
+        state,
+        code,
+        title: request.title,
+        audience: request.audience,
+        deadlineAt,
+        defaultChoice: defaultResponse?.choice ?? null,
+        choice: resolution?.response.choice ?? null,
+        createdAt: request.createdAt,
+        settledAt: state === "open" ? null : (resolution?.at ?? ended?.at ?? view.record.updatedAt),
+      },
+    },
+  ];
+}
+
+/** The answer to an event that reaches a settled decision: the saved result, who won, or why there is none. Nothing changes by it. */
+export function answerWhenFinished(view: DecisionViewLike, event: { readonly type: string; readonly [key: string]: unknown }): { readonly code: string; readonly reply: DecisionReply } {
+  const reply = settledReply(view, event);
+  return { code: reply.code, reply };
+}
+
+function settledReply(view: DecisionViewLike, { id: _envelope, ...content }: { readonly type: string; readonly [key: string]: unknown }): DecisionReply {
+  const known = DecisionEvent.safeParse(content);
+  if (!known.success) return { code: "invalid", message: "A decision understands no such event.", receipt: null };
+  const event = known.data;
+  const context = decisionContext(view);
+  const state = decisionState(view);
+  const settled = state === "open" ? "cancelled" : state; // an actor that is finished otherwise takes no answer either
+  switch (event.type) {
+    case "decision.submit":
+      return judgeSettled(context, settled, event);
+    case "decision.denied":
+      return fixedReply("unauthorised");
+    case "decision.cancel":
+      return context.resolution ? winnerReply(context.resolution) : fixedReply(settled === "expired" ? "expired" : "cancelled");
+  }
+}
