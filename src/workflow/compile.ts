@@ -1,7 +1,7 @@
 /** Graph data to an XState machine: a state per node, each invoking what does the node's work. Needs no author code and holds none.
  *  WF-30 one transition a node. WF-31 the context is bounded by the number of nodes. WF-32 a run enters at most `maxSteps` nodes. */
 import type { AnyActorLogic, AnyStateMachine } from "xstate";
-import { effect, markOf, visited, type EffectOptions } from "../../machines/define.ts";
+import { effect, visited, type EffectOptions } from "../../machines/define.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { graphEffects, graphMachineId, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
 import { endStates, graphSetup, type FailureParams } from "./graphSetup.ts";
@@ -40,7 +40,7 @@ function neverEnded(): never {
 const visitName = (input: NodeInput): string => input.visit;
 
 /** Its visits get ids of their own, like every node's. */
-const decisionLogic: AnyActorLogic = markOf(humanDecisionNode) ? humanDecisionNode : visited(humanDecisionNode, visitName);
+const decisionLogic: AnyActorLogic = visited(humanDecisionNode, visitName);
 
 function logicOf(node: GraphNode): AnyActorLogic {
   if (node.kind === "humanDecision") return decisionLogic;

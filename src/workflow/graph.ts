@@ -12,7 +12,7 @@ export const doneCase = "done";
 export const reservedCases: readonly string[] = [...softCases, doneCase, "__proto__"];
 
 /** Id of every compiled graph machine; its version is the graph's digest. */
-export const graphMachineId = "graph";
+export const graphMachineId = "pawl.graph";
 
 export const nodeIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export const choiceIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -67,7 +67,7 @@ export const graphEffects = {
   prepareRun: "pawl.run.prepare",
 } as const;
 
-export type { NodeInput, NodeOutput } from "../../machines/define.ts";
+export type { NodeFailure, NodeInput, NodeOutput } from "../../machines/define.ts";
 
 /** Latest visit of each node that ended, by node id. */
 export type Visits = { readonly [node: string]: { readonly visit: string; readonly status: "accepted" | "failed" | "timedOut"; readonly case: string | null; readonly reason: string | null } };

@@ -1,18 +1,13 @@
 /** The vocabulary of compiled graphs: events, guards and actions by name. Pure. */
 import { assign, sendParent, setup, type AnyActorLogic } from "xstate";
 import type { Failure } from "./context.ts";
-import type { GraphContext, GraphInput, GraphOutput, NodeOutput, Visits } from "./graph.ts";
+import type { GraphContext, GraphInput, GraphOutput, NodeFailure, NodeOutput, Visits } from "./graph.ts";
 
 /** The states a graph ends in. No node can have such a name. */
 export const endStates = { completed: "$completed", failed: "$failed", timedOut: "$timedOut" } as const;
 
 /** Reasons that take a node's `timedOut` route; every other failure takes `failed`. */
 const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];
-
-/** What a child machine of a graph may end with in place of `NodeOutput`. */
-export interface NodeFailure {
-  readonly failed: Failure;
-}
 
 type GraphEvent =
   /** A child with a life of its own waits for people or time. */

@@ -17,12 +17,12 @@ export interface ActionOptions<Context, Output, Cases extends string> extends Co
  * What `run` returns must be JSON; with `output` it is validated and typed by that schema.
  * `run` may throw `TerminalError`, `RetryableError`, or `NotApplied` when surely nothing happened outside.
  */
+export function action<Context, Output, const Cases extends string = "done">(
+  options: ActionOptions<Context, Stored<Output>, Cases> & { readonly run: (context: Context) => Output | Promise<Output>; readonly output?: undefined },
+): NodeDefinition<Context, Stored<Output>, Cases>;
 export function action<Context, Schema extends ZodType, const Cases extends string = "done">(
   options: ActionOptions<Context, z.output<Schema>, Cases> & { readonly run: (context: Context) => z.input<Schema> | Promise<z.input<Schema>>; readonly output: Schema },
 ): NodeDefinition<Context, z.output<Schema>, Cases>;
-export function action<Context, const Output, const Cases extends string = "done">(
-  options: ActionOptions<Context, Stored<Output>, Cases> & { readonly run: (context: Context) => Output | Promise<Output>; readonly output?: undefined },
-): NodeDefinition<Context, Stored<Output>, Cases>;
 export function action<Context>(options: ActionOptions<Context, never, string> & { readonly run: (context: Context) => unknown; readonly output?: ZodType | undefined }): NodeDefinition<Context, never, never> {
   return {
     settings: {

@@ -16,15 +16,15 @@ export interface ComputeOptions<Context, Output, Cases extends string> extends C
  * A function of the context without outside effect; it runs again when interrupted.
  * What it returns must be JSON; with `output` it is validated and typed by that schema.
  */
+export function compute<Context, Output, const Cases extends string = "done">(
+  run: (context: Context) => Output | Promise<Output>,
+  options?: ComputeOptions<Context, Stored<Output>, Cases> & { readonly output?: undefined },
+): NodeDefinition<Context, Stored<Output>, Cases>;
 export function compute<Context, Schema extends ZodType, const Cases extends string = "done">(
   run: (context: Context) => z.input<Schema> | Promise<z.input<Schema>>,
   options: ComputeOptions<Context, z.output<Schema>, Cases> & { readonly output: Schema },
 ): NodeDefinition<Context, z.output<Schema>, Cases>;
-export function compute<Context, const Output, const Cases extends string = "done">(
-  run: (context: Context) => Output | Promise<Output>,
-  options?: ComputeOptions<Context, Stored<Output>, Cases>,
-): NodeDefinition<Context, Stored<Output>, Cases>;
-export function compute<Context>(run: (context: Context) => unknown, options: ComputeOptions<Context, never, string> & { readonly output?: ZodType } = {}): NodeDefinition<Context, never, never> {
+export function compute<Context>(run: (context: Context) => unknown, options: ComputeOptions<Context, never, string> & { readonly output?: ZodType | undefined } = {}): NodeDefinition<Context, never, never> {
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),

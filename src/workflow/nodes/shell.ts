@@ -36,7 +36,7 @@ export interface ShellOptions<Context> extends CommonOptions {
  * Runs a command. Interrupted, it runs again (at most 3 times a visit, after what is left of the earlier one was ended), or with `once` never by itself.
  * The output is what `parse` makes of the result, else the result itself.
  */
-export function shell<Context, const Output = ShellResult, const Cases extends string = "done">(
+export function shell<Context, Output = ShellResult, const Cases extends string = "done">(
   options: ShellOptions<Context> & {
     readonly parse?: (result: ShellResult, context: Context) => Output | Promise<Output>;
     /** Names the case to take, by the output. */
