@@ -1,0 +1,34 @@
+/** What the executor of `pawl.decision.prepare` runs: the decision's callbacks, and the request made of what they gave. */
+import { buildDecisionRequest, preparedDecision } from "../../machines/contracts/buildRequest.ts";
+import { choiceContracts } from "../../machines/contracts/choices.ts";
+import { decisionCode } from "../decisionCode.ts";
+import { digest } from "../digest.ts";
+import { messageOf } from "../errors.ts";
+import type { AnyContext } from "./context.ts";
+import type { AnyWorkflow } from "./definition.ts";
+import { findNode } from "./execute.ts";
+import { hasMeaning, visitFailed } from "./failures.ts";
+import type { Setting } from "./nodes/node.ts";
+
+/** `output` goes into the event that opens the decision, `value` (with the subject) is kept in the effect's row alone. */
+export type PreparedOutcome = ReturnType<typeof preparedDecision>;
+
+/**
+ * Runs the callbacks of a human decision. `run` is its run's id, `openCodes` the codes of the decisions that are open now.
+ * @throws nodeFailed for a callback that throws, invalidValue naming the path for what the contract forbids: nobody is asked then.
+ */
+export async function prepareDecision(definition: AnyWorkflow, id: string, context: AnyContext, { run, openCodes }: { readonly run: string; readonly openCodes: Iterable<string> }): Promise<PreparedOutcome> {
+  const { behaviour } = findNode(definition, id, "humanDecision");
+  const given = async <T>(name: string, value: Setting<AnyContext, T>): Promise<unknown> => {
+    try {
+      return typeof value === "function" ? await (value as (context: AnyContext) => T | Promise<T>)(context) : value; // a setting's value is never a function itself
+    } catch (error) {
+      if (hasMeaning(error)) throw error;
+      throw visitFailed(id, "nodeFailed", `has a ${name} callback that threw: ${messageOf(error)}`);
+    }
+  };
+  const answers = { audience: await given("audience", behaviour.audience), request: await given("request", behaviour.request), onTimeout: await given("onTimeout", behaviour.onTimeout) };
+  const facts = { decision: `${context.visit}/decision`, run, node: id, visit: context.visit, choices: choiceContracts(behaviour.choices), createdAt: context.now };
+  const built = buildDecisionRequest(facts, answers, digest);
+  return preparedDecision(built, decisionCode(built.request.digests.request, openCodes));
+}
