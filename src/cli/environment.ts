@@ -2,9 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
-import { ReadStream, WriteStream } from "node:tty";
+import { ReadStream } from "node:tty";
 import { systemClock, type Clock } from "../runtime/clock.ts";
+import type { Interrupts } from "./interrupts.ts";
+import type { ProcessOutput, Screen } from "./processOutput.ts";
 import { programName, shellWord } from "./programName.ts";
+import type { CommandLine } from "./render/next.ts";
 import { paintFor, type Paint } from "./render/style.ts";
 
 /** Set by Pi, by other agents, and by Pawl for what its own steps start: whoever runs there is not a person. */
@@ -16,7 +19,7 @@ export const nonHumanVariable = (env: NodeJS.ProcessEnv): string | null => nonHu
 /** The two ends of a terminal at which a person sits: enough to ask a question. */
 export interface Terminal {
   readonly input: ReadStream;
-  readonly output: WriteStream;
+  readonly output: Screen;
 }
 
 export interface Environment {
@@ -30,7 +33,7 @@ export interface Environment {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Standard output when it is a terminal: live progress goes there. */
-  readonly screen: WriteStream | null;
+  readonly screen: Screen | null;
   /** Both ends, when a person may be asked. */
   readonly terminal: Terminal | null;
   /** Why no person is at work here; null when one is, which needs a terminal on standard input. */
@@ -39,31 +42,29 @@ export interface Environment {
   /** Columns of standard output; 80 when it is no terminal. */
   readonly width: () => number;
   /** The command line that runs this program with these words, on the same state directory. */
-  readonly command: (...words: readonly string[]) => string;
+  readonly command: CommandLine;
   /** The name of the Unix user, for the record of who answered. */
   readonly user: string;
   readonly newKey: () => string;
-  /** Aborted when the command is to stop: Ctrl-C, a signal, a closed pipe. */
-  readonly stop: AbortSignal;
+  readonly interrupts: Interrupts;
 }
 
 export interface EnvironmentOptions {
   readonly home: string | undefined;
   readonly json: boolean;
-  readonly stop: AbortSignal;
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
+  readonly interrupts: Interrupts;
+  readonly output: ProcessOutput;
 }
 
 /** The environment of this process. */
-export function environmentOf(options: EnvironmentOptions): Environment {
+export function environmentOf({ home: wanted, json, interrupts, output }: EnvironmentOptions): Environment {
   const { env } = process;
   const cwd = process.cwd();
   const defaultHome = join(homedir(), ".pawl");
-  const named = options.home ?? (env["PAWL_HOME"] || undefined);
+  const named = wanted ?? (env["PAWL_HOME"] || undefined);
   const home = named === undefined ? defaultHome : resolve(cwd, named);
   const program = programName({ script: process.argv[1] ?? "pawl", cwd, env });
-  const screen = !options.json && process.stdout instanceof WriteStream ? process.stdout : null;
+  const screen = json ? null : output.screen;
   const input = process.stdin instanceof ReadStream ? process.stdin : null;
   const variable = nonHumanVariable(env);
   const notHuman = variable === null ? (input === null ? "standard input is no terminal" : null) : `${variable} is set, so a program is at work here`;
@@ -71,10 +72,10 @@ export function environmentOf(options: EnvironmentOptions): Environment {
     env,
     cwd,
     home,
-    json: options.json,
+    json,
     clock: systemClock,
-    out: options.out,
-    err: options.err,
+    out: output.out,
+    err: output.err,
     screen,
     terminal: input && screen && notHuman === null ? { input, output: screen } : null,
     notHuman,
@@ -83,7 +84,7 @@ export function environmentOf(options: EnvironmentOptions): Environment {
     command: (...words) => [program, ...words.map(shellWord), ...(home === defaultHome ? [] : ["--home", shellWord(home)])].join(" "),
     user: userName(),
     newKey: () => `cli:${randomUUID()}`,
-    stop: options.stop,
+    interrupts,
   };
 }
 

@@ -77,5 +77,6 @@ export function failureOf(error: unknown): Failure {
 }
 
 function usageMessage(error: CommanderError): string {
-  return error.message.replace(/^error: /, "");
+  // Commander puts its suggestion on a line of its own, in brackets.
+  return error.message.replace(/^error: /, "").replace(/\n\((Did you mean .*)\)$/s, ". $1");
 }

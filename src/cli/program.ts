@@ -55,8 +55,13 @@ export interface Parsed {
 }
 
 const exitCodesHelp = `
-Exit codes: 0 completed · 1 ended otherwise · 2 wrong usage, or refused · 3 the run waits for somebody
-            4 the machine or the state directory stands in the way · 130 interrupted; the run is safe`;
+Exit codes:
+  0    completed
+  1    ended otherwise: failed, timed out, cancelled
+  2    wrong usage, or refused; nothing was changed
+  3    the run waits for somebody, and the command that goes on is printed
+  4    the machine or the state directory stands in the way
+  130  interrupted; the run is safe`;
 
 /**
  * Parses `argv` (without node and script); null when it asked for help, which was then written to `write`.
@@ -71,9 +76,9 @@ export function parseCommandLine(argv: readonly string[], program: string, write
     .option("--home <directory>", "state directory (default: PAWL_HOME, else ~/.pawl)")
     .version("", "-V, --version", "print the versions, as `pawl version` does")
     .helpCommand("help [command]", "what a command does, with examples")
-    .addHelpText("after", exitCodesHelp + examples(program, ["run examples/release-check/release-check.workflow.ts", "decisions", "help answer"]))
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ writeOut: write, outputError: () => {}, getOutHelpWidth: () => width, getErrHelpWidth: () => width, getOutHasColors: () => false })
+    .addHelpText("after", `${exitCodesHelp}\n${examples(program, ["run ./ship.workflow.ts", "decisions", "help answer"])}`)
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20, subcommandTerm: commandTerm })
+    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {}, getOutHelpWidth: () => width, getErrHelpWidth: () => width, getOutHasColors: () => false })
     .exitOverride();
   addCommands(root, program, (found) => {
     request = found;
@@ -168,6 +173,11 @@ function addEffectCommands(root: Command, program: string, found: (request: Requ
     .action((key: string) => found({ command: "effectRetry", key }));
 }
 
+/** A command with its arguments; that it takes options goes without saying. */
+function commandTerm(command: Command): string {
+  return [command.name(), ...command.registeredArguments.map((argument) => (argument.required ? `<${argument.name()}>` : `[${argument.name()}]`))].join(" ");
+}
+
 function listOptions(command: Command): Command {
   return command
     .option("--limit <n>", "at most this many, 1 to 500 (default: 50)", limit)
@@ -191,5 +201,5 @@ function states<S extends string>(known: Readonly<Record<S, unknown>>): (text: s
 }
 
 function examples(program: string, lines: readonly string[]): string {
-  return ["", "", "Examples:", ...lines.map((line) => `  ${program} ${line}`)].join("\n");
+  return ["", "Examples:", ...lines.map((line) => `  ${program} ${line}`)].join("\n");
 }

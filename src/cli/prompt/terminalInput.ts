@@ -1,7 +1,8 @@
 /** Reads what a person types, a line at a time, from the terminal. Owns the raw mode while it asks. */
 import { createInterface } from "node:readline";
-import type { ReadStream, WriteStream } from "node:tty";
+import type { ReadStream } from "node:tty";
 import type { Clock } from "../../runtime/clock.ts";
+import type { Screen } from "../processOutput.ts";
 
 /** What came of asking: a line or text, or why there is none. `left` tells Ctrl-C (`interrupt`) from Ctrl-D (`end`). */
 export type Typed = { readonly kind: "text"; readonly text: string } | { readonly kind: "left"; readonly by: "interrupt" | "end" } | { readonly kind: "withdrawn" };
@@ -24,7 +25,7 @@ export async function discardTypedAhead(input: ReadStream, clock: Clock): Promis
 
 interface Asking {
   readonly input: ReadStream;
-  readonly output: WriteStream;
+  readonly output: Screen;
   /** Takes the question back, when somebody else has answered it. */
   readonly signal: AbortSignal;
 }

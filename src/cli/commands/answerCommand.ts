@@ -1,0 +1,41 @@
+/** `pawl answer`: a person's answer to one decision, then its run goes on. */
+import { PawlError } from "../../errors.ts";
+import { driveRun } from "../drive.ts";
+import type { Environment } from "../environment.ts";
+import { exitCodes, RefusedError, type ExitCode } from "../exitCodes.ts";
+import { jsonLine } from "../json.ts";
+import { answerOf, askText, recordedLine } from "../prompt/ask.ts";
+import { findChoice } from "../prompt/choose.ts";
+import type { Request } from "../program.ts";
+import { readTextFile } from "./jsonArgument.ts";
+import { requirePerson } from "./person.ts";
+import { owning } from "./state.ts";
+
+export function answerDecision(request: Extract<Request, { command: "answer" }>, environment: Environment): Promise<ExitCode> {
+  requirePerson(environment, "answer a decision");
+  const given = textOf(request, environment.cwd);
+  return owning(environment, async (host) => {
+    const decision = await host.decision(request.decision);
+    const found = findChoice(request.choice, decision.request.choices);
+    // A settled decision answers for itself, whatever was typed: it says who won.
+    if ("problem" in found && decision.state === "open") throw new PawlError("invalidInput", `Decision ${decision.code}: ${found.problem}`, { subject: decision.id, path: "choice" });
+    const choice = "choice" in found ? found.choice : { id: request.choice, label: request.choice, input: null };
+    const { terminal } = environment;
+    const typed = given === undefined && decision.state === "open" && terminal ? await askText(choice, terminal, environment, environment.interrupts.signal) : null;
+    if (typed === "back" || (typed !== null && typed.kind !== "text")) {
+      environment.err("Nothing was sent; the decision stays open.\n");
+      return typed !== "back" && typed.kind === "left" && typed.by === "interrupt" ? exitCodes.interrupted : exitCodes.parked;
+    }
+    const result = await host.answer(answerOf(decision, choice, typed?.text ?? given, environment));
+    if (environment.json) environment.out(jsonLine({ kind: "answer", ...result }));
+    if (result.status === "refused") throw new RefusedError(result.code ?? "refused", result.message, decision.id);
+    if (!environment.json) environment.out(`${recordedLine(result, choice, environment.clock.now())}\n`);
+    return driveRun(host, decision.run, environment);
+  });
+}
+
+function textOf({ text, options: { textFile } }: Extract<Request, { command: "answer" }>, cwd: string): string | undefined {
+  if (text !== undefined && textFile !== undefined) throw new PawlError("invalidInput", "Give the text or --text-file, not both.", { path: "--text-file" });
+  if (textFile === "-") throw new PawlError("invalidInput", "--text-file takes no standard input, since that is your terminal. Leave the text out and you are asked for it.", { path: "--text-file" });
+  return textFile === undefined ? text : readTextFile(textFile, cwd, "--text-file");
+}

@@ -1,0 +1,29 @@
+/** `pawl effect confirm` and `retry`: a person settles what no program can know. */
+import { PawlError } from "../../errors.ts";
+import type { EffectView } from "../../host/api.ts";
+import type { Environment } from "../environment.ts";
+import { exitCodes, type ExitCode } from "../exitCodes.ts";
+import { jsonLine } from "../json.ts";
+import { nodeOf } from "../render/attention.ts";
+import { commandLines } from "../render/next.ts";
+import { jsonOption } from "./jsonArgument.ts";
+import { requirePerson } from "./person.ts";
+import { owning } from "./state.ts";
+
+export function confirmEffect(key: string, options: { readonly output?: string; readonly outputFile?: string }, environment: Environment): Promise<ExitCode> {
+  requirePerson(environment, "confirm an effect");
+  const given = jsonOption({ json: options.output, file: options.outputFile }, { json: "--output", file: "--output-file" }, environment.cwd);
+  if (!given) throw new PawlError("invalidInput", "Say what it gave: --output JSON, as the step would have returned it (null for nothing).", { path: "--output" });
+  return owning(environment, async (host) => tell(await host.confirmEffect(key, given.value), "is confirmed with the output you gave", environment));
+}
+
+export function retryEffect(key: string, environment: Environment): Promise<ExitCode> {
+  requirePerson(environment, "have an effect done again");
+  return owning(environment, async (host) => tell(await host.retryEffect(key), "will be done again", environment));
+}
+
+function tell(effect: EffectView, what: string, { json, out, command }: Environment): ExitCode {
+  const lines = [`${nodeOf(effect)} (${effect.key}) ${what}. Go on with:`, ...commandLines([{ command: command("resume", effect.run), note: "" }])];
+  out(json ? jsonLine(effect) : lines.map((line) => `${line}\n`).join(""));
+  return exitCodes.completed;
+}

@@ -1,0 +1,99 @@
+/** The command line: from the process's arguments to its exit code. */
+import { CommanderError } from "commander";
+import { systemClock } from "../runtime/clock.ts";
+import { visible } from "../text/visible.ts";
+import { answerDecision } from "./commands/answerCommand.ts";
+import { confirmEffect, retryEffect } from "./commands/effectCommands.ts";
+import { listDecisions, listEffects, listRuns, showRun } from "./commands/listCommands.ts";
+import { cancelRun, resumeRun, startRun } from "./commands/runCommand.ts";
+import { showVersion } from "./commands/version.ts";
+import { environmentOf, type Environment } from "./environment.ts";
+import { exitCodes, failureOf, type ExitCode, type Failure } from "./exitCodes.ts";
+import { watchInterrupts } from "./interrupts.ts";
+import { jsonLine } from "./json.ts";
+import { processOutput, type ProcessOutput } from "./processOutput.ts";
+import { parseCommandLine, type Request } from "./program.ts";
+import { programName } from "./programName.ts";
+
+/** Does what this process's arguments ask for and ends the process. */
+export async function runCommandLine(): Promise<void> {
+  const output = processOutput(process.stdout, process.stderr, () => interrupts.interrupt());
+  const interrupts = watchInterrupts(process, systemClock, (code, lastWords) => {
+    output.err(lastWords);
+    process.exit(code);
+  });
+  const code = await commandLine(process.argv.slice(2), output, interrupts);
+  interrupts.close();
+  await output.flush();
+  // Code of workflows ran in this process and may have left timers or sockets open: nothing waits for those.
+  process.exit(code);
+}
+
+async function commandLine(argv: readonly string[], output: ProcessOutput, interrupts: Environment["interrupts"]): Promise<ExitCode> {
+  const program = programName({ script: process.argv[1] ?? "pawl", cwd: process.cwd(), env: process.env });
+  // Needed before the line is understood: a line that is not must be refused as JSON too.
+  const json = argv.includes("--json");
+  try {
+    let help = "";
+    const parsed = parse(argv, program, (text) => {
+      help += text;
+    }, output.screen?.columns ?? 80);
+    if (parsed === "incomplete") {
+      output.err(help);
+      return exitCodes.usage;
+    }
+    if (parsed === null) {
+      output.out(help);
+      return exitCodes.completed;
+    }
+    return await perform(parsed.request, environmentOf({ home: parsed.home, json: parsed.json, interrupts, output }));
+  } catch (error) {
+    const failure = failureOf(error);
+    output.err(json ? jsonLine({ error: { code: failure.code, message: failure.message, subject: failure.subject, path: failure.path } }) : failureText(failure, program));
+    if (process.env["PAWL_DEBUG"] === "1" && error instanceof Error) output.err(`${visible(error.stack ?? "")}\n`);
+    return failure.exitCode;
+  }
+}
+
+/** `incomplete`: only part of a command was given, and its help was written. */
+function parse(argv: readonly string[], program: string, write: (text: string) => void, width: number): ReturnType<typeof parseCommandLine> | "incomplete" {
+  try {
+    return parseCommandLine(argv, program, write, width);
+  } catch (error) {
+    if (error instanceof CommanderError && error.code === "commander.help") return "incomplete";
+    throw error;
+  }
+}
+
+function perform(request: Request, environment: Environment): ExitCode | Promise<ExitCode> {
+  switch (request.command) {
+    case "run":
+      return startRun(request.workflow, request.options, environment);
+    case "runs":
+      return listRuns(request.options, environment);
+    case "show":
+      return showRun(request.run, environment);
+    case "decisions":
+      return listDecisions(request.options, environment);
+    case "answer":
+      return answerDecision(request, environment);
+    case "resume":
+      return resumeRun(request.run, environment);
+    case "cancel":
+      return cancelRun(request.run, environment);
+    case "effectList":
+      return listEffects(request.options, environment);
+    case "effectConfirm":
+      return confirmEffect(request.key, request.options, environment);
+    case "effectRetry":
+      return retryEffect(request.key, environment);
+    case "version":
+      return showVersion(environment);
+  }
+}
+
+/** The sentence for a person, made safe: it may hold what a workflow threw. Not wrapped, since people copy the commands in it. */
+export function failureText(failure: Failure, program: string): string {
+  const hint = failure.code === "invalidInput" && failure.path === undefined ? `\nSee: ${program} help` : "";
+  return `${visible(`pawl: ${failure.message}${hint}`)}\n`;
+}

@@ -1,0 +1,93 @@
+/** Asks a person at the terminal to decide. What is recorded is what they typed, for the decision they were shown. */
+import { wrap } from "../../text/cells.ts";
+import { visibleLine } from "../../text/visible.ts";
+import type { AnswerRequest, AnswerResult, DecisionView } from "../../host/api.ts";
+import type { Environment, Terminal } from "../environment.ts";
+import { localTime } from "../render/time.ts";
+import { findChoice } from "./choose.ts";
+import { decisionScreen, type Choice } from "./decisionScreen.ts";
+import { discardTypedAhead, readLine, readText, type Typed } from "./terminalInput.ts";
+
+/** How asking ended. `settled`: somebody else answered, or the deadline did. */
+export type Asked = { readonly kind: "answered"; readonly result: AnswerResult } | { readonly kind: "settled" } | { readonly kind: "left"; readonly by: "interrupt" | "end" };
+
+export interface Question {
+  readonly decision: DecisionView;
+  /** Aborted when the decision is settled meanwhile. */
+  readonly settled: AbortSignal;
+  readonly answer: (request: AnswerRequest) => Promise<AnswerResult>;
+}
+
+/** Shows the whole decision and asks until there is a valid answer, it is settled, or the person leaves. */
+export async function askDecision(question: Question, terminal: Terminal, environment: Environment): Promise<Asked> {
+  const { decision, settled } = question;
+  const { clock, paint } = environment;
+
+  environment.out(["", ...decisionScreen(decision, clock.now(), environment.width(), paint), ""].map((line) => `${line}\n`).join(""));
+  await discardTypedAhead(terminal.input, clock);
+  const { choices } = decision.request;
+  for (;;) {
+    say(environment, "Your choice, by id or number (Ctrl-C leaves; the decision stays open):");
+    const typed = await readLine({ ...terminal, signal: settled });
+    if (typed.kind !== "text") return endOf(typed);
+    const found = findChoice(typed.text, choices);
+    if ("problem" in found) {
+      say(environment, found.problem);
+      continue;
+    }
+    const text = await askText(found.choice, terminal, environment, settled);
+    if (text === "back") continue;
+    if (text !== null && text.kind !== "text") return endOf(text);
+    const result = await question.answer(answerOf(decision, found.choice, text?.text, environment));
+    if (result.status !== "refused") {
+      say(environment, recordedLine(result, found.choice, clock.now()));
+      return { kind: "answered", result };
+    }
+    say(environment, result.message);
+    if (result.code !== "invalid") return { kind: "settled" };
+  }
+}
+
+/** The text of a choice that takes one: as typed, `back` to choose again, or how the person left; null for a choice that takes none. */
+export async function askText(choice: Pick<Choice, "input">, terminal: Terminal, environment: Environment, settled: AbortSignal): Promise<Typed | "back" | null> {
+  if (choice.input === null) return null;
+  const { label, min, max } = choice.input;
+  for (;;) {
+    say(environment, visibleLine(label), `(${min} to ${max} characters; an empty line or Ctrl-D ends the text, no text goes back to the choices)`);
+    const typed = await readText({ ...terminal, signal: settled });
+    if (typed.kind !== "text") return typed;
+    if (typed.text === "") return "back";
+    const problem = textProblem(typed.text, min, max);
+    if (problem === null) return typed;
+    say(environment, problem);
+  }
+}
+
+function say({ out, width }: Environment, ...lines: readonly string[]): void {
+  out(lines.flatMap((line) => wrap(line, width())).map((line) => `${line}\n`).join(""));
+}
+
+/** Why a text is not within its limits (UTF-16 units); null when it is. */
+export function textProblem(text: string, min: number, max: number): string | null {
+  if (text.length >= min && text.length <= max) return null;
+  return `That text has ${text.length} characters; ${text.length < min ? `at least ${min} are needed` : `at most ${max} are allowed`}. Nothing was sent; type it again.`;
+}
+
+export function answerOf(decision: Pick<DecisionView, "id">, choice: Pick<Choice, "id">, text: string | undefined, environment: Pick<Environment, "user" | "newKey">): AnswerRequest {
+  return {
+    decision: decision.id,
+    choice: choice.id,
+    text,
+    idempotencyKey: environment.newKey(),
+    source: { kind: "human", channel: "terminal", actor: environment.user },
+  };
+}
+
+/** What was saved, in one line. */
+export function recordedLine(result: AnswerResult, choice: Pick<Choice, "id" | "label">, now: number): string {
+  const at = result.decision?.settledAt ?? now;
+  const how = result.status === "duplicate" ? "It was already recorded" : "Recorded";
+  return `${how}: ${choice.id} (${visibleLine(choice.label)}) at ${localTime(at, now)}.`;
+}
+
+const endOf = (typed: Exclude<Typed, { kind: "text" }>): Asked => (typed.kind === "withdrawn" ? { kind: "settled" } : { kind: "left", by: typed.by });

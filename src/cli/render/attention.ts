@@ -1,0 +1,34 @@
+/** What waits for a person, in a few lines each; pure. */
+import { wrap } from "../../text/cells.ts";
+import { visibleLine } from "../../text/visible.ts";
+import type { DecisionView, EffectView } from "../../host/api.ts";
+import { deadlineText } from "./deadline.ts";
+import { age, localTime } from "./time.ts";
+
+/** Who is asked, since when, until when and what happens then. */
+export function decisionFacts(decision: DecisionView, now: number): string {
+  const deadline = deadlineText(decision, now);
+  const facts = [`for ${visibleLine(decision.audience)}`, `node ${visibleLine(decision.node)}`, `open for ${age(now - decision.createdAt)}`];
+  return (deadline === "" ? facts : [...facts, deadline]).join(" · ");
+}
+
+export function openDecisionLines(decision: DecisionView, now: number, width: number): readonly string[] {
+  return [...wrap(`Decision ${decision.code}: ${visibleLine(decision.title)}`, width), ...wrap(`  ${decisionFacts(decision, now)}`, width)];
+}
+
+/** Which work, since when, and what to look for outside. */
+export function ambiguousLines(effect: EffectView, now: number, width: number): readonly string[] {
+  const since = effect.ambiguousSince ?? effect.createdAt;
+  const node = nodeOf(effect);
+  const error = effect.error === null ? "" : ` Last word of it: ${visibleLine(effect.error.message)}`;
+  return wrap(
+    `Unknown outcome: ${node}, attempt ${effect.attempt}, began and was cut off; unknown since ${localTime(since, now)}.${error} Check where it works whether it took effect; it used the key ${visibleLine(effect.visit ?? effect.key)}.`,
+    width,
+  );
+}
+
+/** The node an effect works for, from its visit `<run>/graph/<node>.<n>`; the effect's type where it has none. */
+export function nodeOf(effect: Pick<EffectView, "visit" | "type">): string {
+  const last = effect.visit?.split("/").at(-1);
+  return visibleLine(last === undefined ? effect.type : last.replace(/\.[0-9]+$/, ""));
+}

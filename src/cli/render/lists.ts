@@ -1,0 +1,97 @@
+/** The tables of runs, decisions and effects; pure. */
+import { wrap } from "../../text/cells.ts";
+import { visibleLine } from "../../text/visible.ts";
+import type { DecisionView, EffectView, RunView } from "../../host/api.ts";
+import type { Page } from "../../../persistence/store.ts";
+import { nodeOf } from "./attention.ts";
+import { deadlineText } from "./deadline.ts";
+import { answerCommands, commandLines, nextCommands, settleCommands, type CommandLine, type NextCommand } from "./next.ts";
+import type { Paint } from "./style.ts";
+import { tableLines, type Cell, type Column } from "./table.ts";
+import { age } from "./time.ts";
+import { decisionLooks, effectLooks, runLooks } from "./words.ts";
+
+export interface ListContext {
+  readonly now: number;
+  readonly width: number;
+  readonly paint: Paint;
+  readonly command: CommandLine;
+  /** The words of this very command line, to go on at the next page. */
+  readonly again: readonly string[];
+}
+
+/** Commands shown below a list: enough to see how it goes on, not a second list. */
+const shownCommands = 6;
+
+export function runLines(page: Page<RunView>, context: ListContext): readonly string[] {
+  if (page.items.length === 0) return none(context, "No runs.", { command: context.command("run", "FILE"), note: "starts one" });
+  const columns: readonly Column[] = [{ title: "RUN" }, { title: "WORKFLOW", min: 6 }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "NOW", min: 12 }];
+  const rows = page.items.map((run): readonly Cell[] => [
+    { text: run.id },
+    { text: run.workflow },
+    { text: runLooks[run.state].word, tone: runLooks[run.state].tone },
+    { text: age(context.now - run.createdAt) },
+    { text: situation(run, context.now) },
+  ]);
+  const waiting = page.items.filter((run) => run.state !== "completed").flatMap((run) => nextCommands(run, context.command));
+  return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(waiting, context)];
+}
+
+/** What a run is at, waits for, or ended by. */
+export function situation(run: RunView, now: number): string {
+  const open = run.decisions.filter((decision) => decision.state === "open");
+  const [first] = open;
+  if (first) {
+    const deadline = deadlineText(first, now);
+    return `decision ${first.code} "${visibleLine(first.title)}"${deadline === "" ? "" : `, ${deadline}`}${open.length > 1 ? `, and ${open.length - 1} more` : ""}`;
+  }
+  const [unknown] = run.ambiguous;
+  if (unknown) return `unknown outcome of ${nodeOf(unknown)}${run.ambiguous.length > 1 ? ` and ${run.ambiguous.length - 1} more` : ""}`;
+  if (run.reason) return `${run.reason.code}: ${visibleLine(run.reason.message)}`;
+  return run.current === null ? "" : visibleLine(run.current);
+}
+
+export function decisionLines(page: Page<DecisionView>, context: ListContext): readonly string[] {
+  if (page.items.length === 0) return none(context, "No decisions wait for an answer.", { command: context.command("decisions", "--all"), note: "shows settled ones too" });
+  const columns: readonly Column[] = [{ title: "CODE" }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "FOR", min: 6 }, { title: "TITLE", min: 12 }, { title: "DEADLINE", min: 10 }, { title: "RUN", min: 8 }];
+  const rows = page.items.map((decision): readonly Cell[] => [
+    { text: decision.code },
+    { text: decisionLooks[decision.state].word, tone: decisionLooks[decision.state].tone },
+    { text: age(context.now - decision.createdAt) },
+    { text: decision.audience },
+    { text: decision.title },
+    { text: decision.choice === null ? deadlineText(decision, context.now) : `-> ${decision.choice}` },
+    { text: decision.run },
+  ]);
+  const answers = page.items.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, context.command));
+  return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(answers, context)];
+}
+
+export function effectLines(page: Page<EffectView>, context: ListContext): readonly string[] {
+  if (page.items.length === 0) return none(context, "No effects with an unknown outcome.", { command: context.command("effect", "list", "--all"), note: "shows those in every state" });
+  const columns: readonly Column[] = [{ title: "KEY" }, { title: "NODE", min: 6 }, { title: "STATE" }, { title: "ATTEMPT", align: "right" }, { title: "SINCE", align: "right" }, { title: "ERROR", min: 10 }];
+  const rows = page.items.map((effect): readonly Cell[] => [
+    { text: effect.key },
+    { text: nodeOf(effect) },
+    { text: effectLooks[effect.state].word, tone: effectLooks[effect.state].tone },
+    { text: String(effect.attempt) },
+    { text: age(context.now - (effect.ambiguousSince ?? effect.createdAt)) },
+    { text: effect.error === null ? "" : effect.error.message },
+  ]);
+  const settlements = page.items.filter((effect) => effect.state === "ambiguous").flatMap((effect) => settleCommands(effect, context.command));
+  return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(settlements, context)];
+}
+
+function none(context: ListContext, sentence: string, next: NextCommand): readonly string[] {
+  return [...wrap(sentence, context.width), ...commandLines([next])];
+}
+
+function more(page: Page<unknown>, context: ListContext): readonly string[] {
+  return page.cursor === null ? [] : ["", ...wrap("There are more:", context.width), ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), note: "" }])];
+}
+
+function nextBlock(commands: readonly NextCommand[], context: ListContext): readonly string[] {
+  if (commands.length === 0) return [];
+  const hidden = commands.length - shownCommands;
+  return ["", context.paint("quiet", "Next"), ...commandLines(commands.slice(0, shownCommands)), ...(hidden > 0 ? wrap(`  … and ${hidden} more; ${context.command("show", "RUN")} has those of one run`, context.width) : [])];
+}

@@ -1,0 +1,68 @@
+/** How a run stands when driving it stops, and what to type next; pure. */
+import type { RunState } from "../../../persistence/store.ts";
+import { wrap } from "../../text/cells.ts";
+import { visibleLine } from "../../text/visible.ts";
+import type { RunView } from "../../host/api.ts";
+import { ambiguousLines, openDecisionLines } from "./attention.ts";
+import { commandLines, nextCommands, type CommandLine } from "./next.ts";
+import type { Paint } from "./style.ts";
+import { duration } from "./time.ts";
+import { valueLines } from "./value.ts";
+import { runLooks } from "./words.ts";
+
+export interface OutcomeContext {
+  readonly now: number;
+  readonly width: number;
+  readonly paint: Paint;
+  readonly command: CommandLine;
+  /** The person or a signal stopped the driving. */
+  readonly stopped: boolean;
+}
+
+const resultLines = 24;
+
+/** Lines of at most `width` cells, but for commands, which are never broken. */
+export function outcomeLines(view: RunView, context: OutcomeContext): readonly string[] {
+  const { width, paint, now } = context;
+  const { tone } = runLooks[view.state];
+  const hasResult = view.state === "completed" && view.result !== undefined && view.result !== null;
+  const reason = view.reason === null ? "" : `${visibleLine(view.reason.code)}: ${view.reason.message}`;
+  const next = nextCommands(view, context.command);
+  return [
+    ...wrap(standing(view, context), width).map((line) => paint(context.stopped ? "attention" : tone, line)),
+    ...(reason === "" ? [] : wrap(reason, width)),
+    ...(hasResult ? valueLines(view.result, { width, lines: resultLines }) : []),
+    ...view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => openDecisionLines(decision, now, width)),
+    ...view.ambiguous.flatMap((effect) => ambiguousLines(effect, now, width)),
+    ...(next.length === 0 ? [] : [...wrap(nextTitle(view), width), ...commandLines(next)]),
+  ];
+}
+
+const sentences: Readonly<Record<RunState, string>> = {
+  queued: "is saved and has not begun",
+  starting: "was stopped while it began",
+  running: "was stopped in the middle",
+  pausing: "was stopped while it was to pause",
+  paused: "is paused",
+  held: "is held",
+  waiting: "waits",
+  ambiguous: "has work whose outcome is unknown",
+  blocked: "is blocked",
+  completed: "completed",
+  failed: "failed",
+  timedOut: "timed out",
+  cancelled: "was cancelled",
+};
+
+function standing(view: RunView, { stopped, now }: OutcomeContext): string {
+  const name = `${visibleLine(view.workflow)} (${view.id})`;
+  if (stopped) return `Stopped. ${name} is safe: everything it has saved is kept.`;
+  const waits = view.decisions.some((decision) => decision.state === "open") ? " for an answer" : "";
+  return `${name} ${sentences[view.state]}${waits}${view.endedAt === null ? "" : ` after ${duration((view.endedAt ?? now) - view.createdAt)}`}.`;
+}
+
+function nextTitle(view: RunView): string {
+  if (view.decisions.some((decision) => decision.state === "open")) return "A person answers at a terminal, with one of:";
+  if (view.ambiguous.length > 0) return "A person looks whether it happened, then settles it at a terminal with one of:";
+  return "Go on with:";
+}
