@@ -11,6 +11,9 @@ import type { Draft, Held } from "./draft.ts";
 import { isOpen, effectStep, type EffectPolicy } from "./effectRow.ts";
 import { childLogic, isMachineLogic, plainError, type Address, type ChildLink, type Hydrated, type StepRecord, type StepResult, type Stepper } from "./step.ts";
 
+/** Tells an actor that one below it is faulted. */
+const childFaulted = "pawl.childFaulted";
+
 /** Steps in one dispatch; more is a loop between actors. */
 export const cascadeLimit = 1000;
 
@@ -392,7 +395,20 @@ export class Cascade {
     const view: ActorView = { record: faulted, value: parts.value, context: parts.context, output: undefined, error: { reason: "faulted", message: messageOf(error) } };
     for (const row of definition.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
     this.draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: this.draft.at });
-    if (record.parent !== null && record.childKey !== null) this.queue.push({ to: record.parent, event: { type: "pawl.childFaulted", child: record.childKey, actor: record.id, message: messageOf(error) }, cause: null });
+    await this.tellFault(record, messageOf(error));
+  }
+
+  /** The nearest actor above that has an answer to it hears of the fault. */
+  private async tellFault(record: ActorRecord, message: string): Promise<void> {
+    for (let below = record; below.parent !== null; ) {
+      const above = await this.draft.actor(below.parent);
+      if (!above) return;
+      if ((await this.env.definitionOf(above.record)).machine.events.includes(childFaulted)) {
+        this.queue.push({ to: above.record.id, event: { type: childFaulted, child: below.childKey, actor: record.id, message }, cause: null });
+        return;
+      }
+      below = above.record;
+    }
   }
 }
 

@@ -69,7 +69,7 @@ function checkChildren(machine: AnyStateMachine): void {
   };
   for (const node of nodesOf(machine.root)) {
     for (const invoke of node.invoke) {
-      if (invoke.src.startsWith("xstate.invoke.")) wrong(`state "${node.id}" invokes inline logic`, "Give it a name in setup({ actors }) and invoke it by that name: a stored run must find it again.");
+      if (typeof invoke.src !== "string" || invoke.src.startsWith("xstate.invoke.")) return wrong(`state "${node.id}" invokes inline logic`, "Give it a name in setup({ actors }) and invoke it by that name: a stored run must find it again.");
       const logic = childLogic(machine, invoke.src);
       if (!logic) wrong(`state "${node.id}" invokes "${invoke.src}", which is not among its actors`, "Add it to setup({ actors }).");
       if (!isMachineLogic(logic) && !markOf(logic) && typeof (logic as { config?: unknown }).config !== "function") wrong(`state "${node.id}" invokes "${invoke.src}", which is neither a machine nor a promise`, "Use fromPromise, a machine, or effect().");

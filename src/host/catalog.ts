@@ -1,0 +1,33 @@
+/** Every machine of Pawl that the host registers: fixed ones, and graphs made from their stored data. */
+import { decisionMachine, parseDecisionEvent } from "../../machines/decisionMachine.ts";
+import { answerWhenFinished, projectDecision } from "../../machines/decisionProjection.ts";
+import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
+import type { Store } from "../../persistence/store.ts";
+import { PawlError } from "../errors.ts";
+import type { Definition, DefinitionRegistry } from "../runtime/definition.ts";
+import { createRegistry, defineMachine } from "../runtime/registry.ts";
+import { compileGraph } from "../workflow/compile.ts";
+import { Graph, graphMachineId } from "../workflow/graph.ts";
+import { runDefinition } from "./runDefinition.ts";
+
+const decisionDefinition: Definition = defineMachine(decisionMachine, {
+  parseEvent(event) {
+    if (typeof event === "object" && event !== null && "at" in event) throw new PawlError("invalidInput", `The time of an answer is the host's to give: leave "at" out.`, { path: "at" });
+    return parseDecisionEvent(event);
+  },
+  project: projectDecision,
+  whenFinished: answerWhenFinished,
+  unhandled: "refused",
+});
+
+const humanDecisionDefinition = defineMachine(humanDecisionNode);
+
+/** The registry of a state directory. Graphs are read from its blobs by digest: no author's file is needed to step them. */
+export function hostRegistry(store: Pick<Store, "blob">): DefinitionRegistry {
+  return createRegistry([runDefinition, decisionDefinition, humanDecisionDefinition], {
+    [graphMachineId]: async (digest) => {
+      const bytes = await store.blob(digest);
+      return bytes ? defineMachine(compileGraph(Graph.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))), digest)) : undefined;
+    },
+  });
+}
