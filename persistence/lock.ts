@@ -83,7 +83,7 @@ function ownedElsewhere(home: string, owner: Owner | null): PawlError {
   const how = owner === null ? "Wait until it ends" : `Wait until it ends, or end it with: kill ${owner.pid}`;
   return new PawlError(
     "ownedElsewhere",
-    `State directory ${home} is owned by ${who}. ${how}. Looking is possible meanwhile; changes are not. To work apart from it: PAWL_HOME=/another/directory`,
+    `State directory ${home} is owned by ${who}. ${how}. Until then it can be read, but not changed. To work apart from it: PAWL_HOME=/another/directory`,
     { subject: home },
   );
 }

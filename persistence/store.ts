@@ -127,7 +127,8 @@ export interface EffectRecord {
   readonly ambiguousSince: number | null;
 }
 
-/** Writes one effect row: only when it is as expected (null: it must not exist), else the whole commit conflicts. */
+/** Writes one effect row: only when it is as expected (null: it must not exist), else the whole commit conflicts.
+ *  An update writes how the effect stands; what was asked for (type to input, fingerprint, createdAt) stays as it was planned. */
 export interface EffectWrite {
   readonly expect: { readonly state: EffectState; readonly attempt: number } | null;
   readonly record: EffectRecord;
@@ -230,7 +231,8 @@ export interface Commit {
   readonly blobs: readonly BlobWrite[];
 }
 
-/** `conflict`: another state than expected, nothing of this commit was written; `constraint`: it would break a stored rule. */
+/** `conflict`: another state than expected, nothing of this commit was written; `constraint`: it would break a stored rule,
+ *  named as the constraint or unique index in sql/ is (`one_reservation_per_session`). */
 export type CommitResult =
   | { readonly status: "committed"; readonly seqs: readonly number[] }
   | { readonly status: "conflict"; readonly thing: string }
