@@ -80,7 +80,7 @@ function typeErrors(folder: string, files: readonly string[]): string {
   // Pawl's own sources are compiled along with them, and have a check of their own.
   return child.stdout
     .split("\n")
-    .filter((line) => files.some((file) => line.startsWith(`${file}(`)) || /^error TS/.test(line))
+    .filter((line) => files.some((file) => line.startsWith(`${file}(`)) || line.startsWith("error TS"))
     .join("\n");
 }
 
