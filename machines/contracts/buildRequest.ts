@@ -57,7 +57,7 @@ const Asked = z.strictObject({
 });
 
 const Timeout = z.strictObject({
-  afterMs: z.number({ error: (issue) => `afterMs must be a positive finite number of milliseconds, not ${String(issue.input)}` }).positive({ error: (issue) => `afterMs must be a positive finite number of milliseconds, not ${String(issue.input)}` }),
+  afterMs: z.custom<number>((value) => typeof value === "number" && Number.isFinite(value) && value > 0, { error: (issue) => `must be a positive finite number of milliseconds, not ${typeof issue.input === "string" ? JSON.stringify(issue.input) : String(issue.input)}` }),
   response: DecisionResponse,
 });
 
@@ -117,5 +117,7 @@ function defaultOf(onTimeout: unknown, choices: readonly ChoiceContract[], creat
   const { afterMs, response } = parsed(Timeout, onTimeout, "onTimeout");
   const fault = responseFault(choices, response);
   if (fault) throw new PawlError("invalidValue", `onTimeout.response.${fault.path} is no valid answer: ${fault.message}`, { path: `onTimeout.response.${fault.path}` });
-  return { response, at: parsed(timestamp, Math.ceil(createdAt + afterMs), "onTimeout.afterMs") };
+  const at = timestamp.safeParse(Math.ceil(createdAt + afterMs));
+  if (!at.success) throw new PawlError("invalidValue", `onTimeout.afterMs sets a deadline beyond what a date can hold: ${afterMs} ms.`, { path: "onTimeout.afterMs" });
+  return { response, at: at.data };
 }
