@@ -6,6 +6,7 @@ import { exitCodes, type ExitCode } from "../exitCodes.ts";
 import { jsonLine } from "../json.ts";
 import { nodeOf } from "../render/attention.ts";
 import { commandLines } from "../render/next.ts";
+import { wrap } from "../../text/cells.ts";
 import { jsonOption } from "./jsonArgument.ts";
 import { requirePerson } from "./person.ts";
 import { owning } from "./state.ts";
@@ -22,8 +23,8 @@ export function retryEffect(key: string, environment: Environment): Promise<Exit
   return owning(environment, async (host) => tell(await host.retryEffect(key), "will be done again", environment));
 }
 
-function tell(effect: EffectView, what: string, { json, out, command }: Environment): ExitCode {
-  const lines = [`${nodeOf(effect)} (${effect.key}) ${what}. Go on with:`, ...commandLines([{ command: command("resume", effect.run), note: "" }])];
+function tell(effect: EffectView, what: string, { json, out, command, width }: Environment): ExitCode {
+  const lines = [...wrap(`${nodeOf(effect)} (${effect.key}) ${what}.`, width()), ...commandLines([{ command: command("resume", effect.run), when: "Go on with:" }], width())];
   out(json ? jsonLine(effect) : lines.map((line) => `${line}\n`).join(""));
   return exitCodes.completed;
 }

@@ -1,7 +1,7 @@
 /** One picture of a run's progress as lines that fit the terminal; pure. */
 import { cellWidth, padCells, truncate } from "../../text/cells.ts";
 import { visibleLine, withoutAnsi } from "../../text/visible.ts";
-import type { Paint, Tone } from "../render/style.ts";
+import type { Paint } from "../render/style.ts";
 import { duration } from "../render/time.ts";
 import { runLooks, visitLooks } from "../render/words.ts";
 import { isOpen, type Progress, type VisitProgress } from "./progress.ts";
@@ -13,14 +13,17 @@ export interface FrameSize {
   readonly height: number;
 }
 
-/** Widest word of a state, so that times stand below each other: "ambiguous", "completed", "timed out", "cancelled". */
+/** Widest word of a state: "ambiguous", "completed", "timed out", "cancelled". */
 const wordCells = 9;
+/** Widest time: "59m 59s". */
+const timeCells = 7;
+const gap = 2;
 
 /** The header, then the visits in order; what does not fit the height is said in a line of its own, never silently left out. */
 export function frameLines(progress: Progress, now: number, { width, height }: FrameSize, paint: Paint): readonly string[] {
   const header = headerLine(progress, now, width, paint);
-  const nodeCells = Math.max(0, ...progress.visits.map((visit) => cellWidth(visibleLine(visit.node))));
-  const blocks = progress.visits.map((visit) => [visitLine(visit, now, width, nodeCells, paint), ...outputLines(visit, width, paint)]);
+  const columns = columnsFor(progress.visits, width);
+  const blocks = progress.visits.map((visit) => [visitLine(visit, now, width, columns, paint), ...outputLines(visit, width, paint)]);
   const lines = blocks.flat();
   if (lines.length + 1 <= height) return [header, ...lines];
   // The newest is what is happening: earlier visits give way.
@@ -46,29 +49,37 @@ function headerLine(progress: Progress, now: number, width: number, paint: Paint
   return room >= 4 ? `${paint("strong", truncate(workflow, room))}  ${paint(tone, word)}  ${time}` : paint(tone, truncate(`${word} ${time}`, width));
 }
 
-interface Part {
-  readonly text: string;
-  readonly tone: Tone;
+interface Columns {
+  readonly node: number;
+  readonly time: boolean;
 }
 
-/** Mark, node, state, time and what there is to say besides; where there is no room, the last ones go first. */
-export function visitLine(visit: VisitProgress, now: number, width: number, nodeCells: number, paint: Paint): string {
+/** The same for all lines of a picture, so that they stand below each other; where there is no room the time goes first, then the end of the nodes' names. */
+function columnsFor(visits: readonly VisitProgress[], width: number): Columns {
+  const widest = Math.max(0, ...visits.map((visit) => cellWidth(visibleLine(visit.node))));
+  const beforeTime = width - 4 - gap - wordCells;
+  const besideTime = beforeTime - gap - timeCells;
+  return besideTime >= Math.min(widest, 8) ? { node: Math.min(widest, besideTime), time: true } : { node: Math.min(widest, beforeTime), time: false };
+}
+
+/** Mark, node, state, time and, as far as there is room, what there is to say besides. */
+function visitLine(visit: VisitProgress, now: number, width: number, columns: Columns, paint: Paint): string {
   const { mark, word, tone } = visitLooks[visit.status];
-  const node = visibleLine(visit.node);
-  const state: Part = { text: padCells(word, wordCells), tone };
-  const time: Part = { text: padCells(duration((visit.endedAt ?? now) - visit.startedAt), 7), tone: "plain" };
-  const notes: Part = { text: notesOf(visit), tone: "quiet" };
-  for (const [parts, shortest] of [[[state, time, notes], 8], [[state, time], 8], [[state], 8], [[{ text: word, tone }], 4]] as const) {
-    const room = width - cellWidth(`  ${mark} `) - parts.reduce((total, part) => total + 2 + cellWidth(part.text), 0);
-    if (room < Math.min(cellWidth(node), shortest)) continue;
-    const rest = parts.map((part, index) => `  ${paint(part.tone, index === parts.length - 1 ? part.text.trimEnd() : part.text)}`).join("");
-    return `  ${paint(tone, mark)} ${padCells(truncate(node, room), Math.min(nodeCells, room))}${rest}`;
-  }
-  return paint(tone, truncate(`${mark} ${word}`, width));
+  if (columns.node < 1) return paint(tone, truncate(`${mark} ${word}`, width));
+  const node = padCells(truncate(visibleLine(visit.node), columns.node), columns.node);
+  const time = columns.time ? duration((visit.endedAt ?? now) - visit.startedAt) : "";
+  const room = width - 4 - columns.node - gap - wordCells - gap - timeCells - gap;
+  const notes = columns.time ? notesOf(visit, room) : "";
+  if (notes !== "") return `  ${paint(tone, mark)} ${node}  ${paint(tone, padCells(word, wordCells))}  ${padCells(time, timeCells)}  ${paint("quiet", notes)}`;
+  return time === "" ? `  ${paint(tone, mark)} ${node}  ${paint(tone, word)}` : `  ${paint(tone, mark)} ${node}  ${paint(tone, padCells(word, wordCells))}  ${time}`;
 }
 
-function notesOf(visit: VisitProgress): string {
-  return [visit.attempt > 1 ? `attempt ${visit.attempt}` : "", visit.case === null ? "" : `-> ${visibleLine(visit.case)}`].filter((note) => note !== "").join("  ");
+/** The case that was taken and how often it took, as far as they fit whole. */
+function notesOf(visit: VisitProgress, room: number): string {
+  const taken = visit.case === null ? "" : `-> ${visibleLine(visit.case)}`;
+  const attempt = visit.attempt > 1 ? `attempt ${visit.attempt}` : "";
+  const both = taken === "" || attempt === "" ? "" : `${taken}  ${attempt}`;
+  return [both, taken, attempt].find((notes) => notes !== "" && cellWidth(notes) <= room) ?? "";
 }
 
 function outputLines(visit: VisitProgress, width: number, paint: Paint): readonly string[] {

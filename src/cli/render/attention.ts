@@ -13,7 +13,12 @@ export function decisionFacts(decision: DecisionView, now: number): string {
 }
 
 export function openDecisionLines(decision: DecisionView, now: number, width: number): readonly string[] {
-  return [...wrap(`Decision ${decision.code}: ${visibleLine(decision.title)}`, width), ...wrap(`  ${decisionFacts(decision, now)}`, width)];
+  return [...wrap(`Decision ${decision.code}: ${visibleLine(decision.title)}`, width), ...indented(decisionFacts(decision, now), width)];
+}
+
+function indented(text: string, width: number): readonly string[] {
+  const indent = width > 12 ? "  " : "";
+  return wrap(text, width - indent.length).map((line) => indent + line);
 }
 
 /** Which work, since when, and what to look for outside. */

@@ -24,10 +24,10 @@ export interface ListContext {
 const shownCommands = 6;
 
 export function runLines(page: Page<RunView>, context: ListContext): readonly string[] {
-  if (page.items.length === 0) return none(context, "No runs.", { command: context.command("run", "FILE"), note: "starts one" });
+  if (page.items.length === 0) return none(context, "No runs.", { command: context.command("run", "FILE"), when: "Start one:" });
   const columns: readonly Column[] = [{ title: "RUN" }, { title: "WORKFLOW", min: 6 }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "NOW", min: 12 }];
   const rows = page.items.map((run): readonly Cell[] => [
-    { text: run.id },
+    { text: runName(run.id, context.width) },
     { text: run.workflow },
     { text: runLooks[run.state].word, tone: runLooks[run.state].tone },
     { text: age(context.now - run.createdAt) },
@@ -52,7 +52,7 @@ export function situation(run: RunView, now: number): string {
 }
 
 export function decisionLines(page: Page<DecisionView>, context: ListContext): readonly string[] {
-  if (page.items.length === 0) return none(context, "No decisions wait for an answer.", { command: context.command("decisions", "--all"), note: "shows settled ones too" });
+  if (page.items.length === 0) return none(context, "No decisions wait for an answer.", { command: context.command("decisions", "--all"), when: "Settled ones too:" });
   const columns: readonly Column[] = [{ title: "CODE" }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "FOR", min: 6 }, { title: "TITLE", min: 12 }, { title: "DEADLINE", min: 10 }, { title: "RUN", min: 8 }];
   const rows = page.items.map((decision): readonly Cell[] => [
     { text: decision.code },
@@ -61,14 +61,14 @@ export function decisionLines(page: Page<DecisionView>, context: ListContext): r
     { text: decision.audience },
     { text: decision.title },
     { text: decision.choice === null ? deadlineText(decision, context.now) : `-> ${decision.choice}` },
-    { text: decision.run },
+    { text: runName(decision.run, context.width) },
   ]);
   const answers = page.items.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, context.command));
   return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(answers, context)];
 }
 
 export function effectLines(page: Page<EffectView>, context: ListContext): readonly string[] {
-  if (page.items.length === 0) return none(context, "No effects with an unknown outcome.", { command: context.command("effect", "list", "--all"), note: "shows those in every state" });
+  if (page.items.length === 0) return none(context, "No effects with an unknown outcome.", { command: context.command("effect", "list", "--all"), when: "Those in every state:" });
   const columns: readonly Column[] = [{ title: "KEY" }, { title: "NODE", min: 6 }, { title: "STATE" }, { title: "ATTEMPT", align: "right" }, { title: "SINCE", align: "right" }, { title: "ERROR", min: 10 }];
   const rows = page.items.map((effect): readonly Cell[] => [
     { text: effect.key },
@@ -82,16 +82,21 @@ export function effectLines(page: Page<EffectView>, context: ListContext): reado
   return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(settlements, context)];
 }
 
+/** The end of a run's id names it as well as the whole; in a narrow table it leaves room for what a person came to read. */
+function runName(id: string, width: number): string {
+  return width >= 120 ? id : id.slice(-8);
+}
+
 function none(context: ListContext, sentence: string, next: NextCommand): readonly string[] {
-  return [...wrap(sentence, context.width), ...commandLines([next])];
+  return [...wrap(sentence, context.width), ...commandLines([next], context.width)];
 }
 
 function more(page: Page<unknown>, context: ListContext): readonly string[] {
-  return page.cursor === null ? [] : ["", ...wrap("There are more:", context.width), ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), note: "" }])];
+  return page.cursor === null ? [] : ["", ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), when: "There are more:" }], context.width)];
 }
 
 function nextBlock(commands: readonly NextCommand[], context: ListContext): readonly string[] {
   if (commands.length === 0) return [];
   const hidden = commands.length - shownCommands;
-  return ["", context.paint("quiet", "Next"), ...commandLines(commands.slice(0, shownCommands)), ...(hidden > 0 ? wrap(`  … and ${hidden} more; ${context.command("show", "RUN")} has those of one run`, context.width) : [])];
+  return ["", context.paint("quiet", "Next"), ...commandLines(commands.slice(0, shownCommands), context.width), ...(hidden > 0 ? wrap(`  … and ${hidden} more; ${context.command("show", "RUN")} has those of one run`, context.width) : [])];
 }

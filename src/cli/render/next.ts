@@ -1,5 +1,6 @@
 /** The exact command lines by which a run goes on; pure. */
 import type { DecisionView, EffectView, RunView } from "../../host/api.ts";
+import { wrap } from "../../text/cells.ts";
 import { isFinal } from "../exitCodes.ts";
 
 /** Makes the command line of these words; see `Environment.command`. */
@@ -7,20 +8,20 @@ export type CommandLine = (...words: readonly string[]) => string;
 
 export interface NextCommand {
   readonly command: string;
-  /** What it does, or needs besides; may be empty. */
-  readonly note: string;
+  /** When to type it; the empty text where that is plain. */
+  readonly when: string;
 }
 
 /** One for each choice. */
 export function answerCommands(decision: DecisionView, command: CommandLine): readonly NextCommand[] {
-  return decision.request.choices.map(({ id, input }) => ({ command: command("answer", decision.code, id), note: input === null ? "" : "asks for a text" }));
+  return decision.request.choices.map(({ id }) => ({ command: command("answer", decision.code, id), when: "" }));
 }
 
 /** The two ways to settle an unknown outcome. */
 export function settleCommands(effect: EffectView, command: CommandLine): readonly NextCommand[] {
   return [
-    { command: command("effect", "confirm", effect.key, "--output", "JSON"), note: "it happened; JSON is what it gave" },
-    { command: command("effect", "retry", effect.key), note: "it did not happen: do it again" },
+    { command: command("effect", "confirm", effect.key, "--output", "JSON"), when: "When it happened, with what it gave as JSON:" },
+    { command: command("effect", "retry", effect.key), when: "When it did not happen, to do it again:" },
   ];
 }
 
@@ -29,11 +30,11 @@ export function nextCommands(view: RunView, command: CommandLine): readonly Next
   const answers = view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, command));
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command));
   if (isFinal(view.state)) return settlements;
-  const resume = answers.length > 0 ? [] : [{ command: command("resume", view.id), note: settlements.length === 0 ? "" : "after that" }];
+  const resume = answers.length > 0 ? [] : [{ command: command("resume", view.id), when: settlements.length === 0 ? "" : "Then go on:" }];
   return [...answers, ...settlements, ...resume];
 }
 
-/** Commands as indented lines that are never broken: people copy them. */
-export function commandLines(commands: readonly NextCommand[]): readonly string[] {
-  return commands.map(({ command, note }) => `  ${command}${note === "" ? "" : `   # ${note}`}`);
+/** Each command on a line of its own, alone and never broken, since people copy it; above it when to type it. */
+export function commandLines(commands: readonly NextCommand[], width: number): readonly string[] {
+  return commands.flatMap(({ command, when }) => [...(when === "" ? [] : wrap(when, width)), `  ${command}`]);
 }

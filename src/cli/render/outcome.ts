@@ -34,7 +34,7 @@ export function outcomeLines(view: RunView, context: OutcomeContext): readonly s
     ...(hasResult ? valueLines(view.result, { width, lines: resultLines }) : []),
     ...view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => openDecisionLines(decision, now, width)),
     ...view.ambiguous.flatMap((effect) => ambiguousLines(effect, now, width)),
-    ...(next.length === 0 ? [] : [...wrap(nextTitle(view), width), ...commandLines(next)]),
+    ...(next.length === 0 ? [] : [...wrap(nextTitle(view), width), ...commandLines(next, width)]),
   ];
 }
 
@@ -63,6 +63,6 @@ function standing(view: RunView, { stopped, now }: OutcomeContext): string {
 
 function nextTitle(view: RunView): string {
   if (view.decisions.some((decision) => decision.state === "open")) return "A person answers at a terminal, with one of:";
-  if (view.ambiguous.length > 0) return "A person looks whether it happened, then settles it at a terminal with one of:";
+  if (view.ambiguous.length > 0) return "A person looks whether it happened, then settles it at a terminal.";
   return "Go on with:";
 }

@@ -80,9 +80,9 @@ function ambiguousSection(run: RunView, { now, width }: PageContext): readonly s
   return run.ambiguous.flatMap((effect) => ambiguousLines(effect, now, width));
 }
 
-function nextSection(run: RunView, { command, paint }: PageContext): readonly string[] {
+function nextSection(run: RunView, { command, paint, width }: PageContext): readonly string[] {
   const next = nextCommands(run, command);
-  return next.length === 0 ? [] : [paint("quiet", "Next"), ...commandLines(next)];
+  return next.length === 0 ? [] : [paint("quiet", "Next"), ...commandLines(next, width)];
 }
 
 /** The last part of a visit's id: node and number. */
