@@ -64,15 +64,19 @@ export function callbackContext(node: string, nodes: readonly string[], facts: C
   };
 }
 
-const accepted = (results: ReadonlyMap<string, NodeResult>): { readonly [node: string]: unknown } =>
-  Object.fromEntries([...results].flatMap(([name, result]) => (result.status === "accepted" ? [[name, result.output]] : [])));
+/** Outputs are read when the callback reads them: one of 64 MiB costs nothing to those that do not. */
+function accepted(results: ReadonlyMap<string, NodeResult>): { readonly [node: string]: unknown } {
+  const outputs: { [node: string]: unknown } = {};
+  for (const [name, result] of results) if (result.status === "accepted") Object.defineProperty(outputs, name, { enumerable: true, get: () => result.output });
+  return outputs;
+}
 
 /** Names that JavaScript itself asks any object for; a node that has one of them is found before. */
 const askedByJavaScript: readonly string[] = ["then", "toJSON", "constructor", "toString", "valueOf", "inspect", "asymmetricMatch", "nodeType", "$$typeof"];
 
 /** The values, and for a name that is not among them what `absent` gives or why it throws. */
 function readable<T>(values: { readonly [node: string]: T }, absent: (name: string) => undefined | Error): { readonly [node: string]: T } {
-  return new Proxy(Object.freeze({ ...values }), {
+  return new Proxy(Object.freeze(values), {
     get(target, name) {
       if (typeof name === "string" && Object.hasOwn(target, name)) return target[name];
       if (typeof name !== "string" || askedByJavaScript.includes(name)) return undefined;

@@ -139,7 +139,12 @@ export class ModuleGraph {
     } else if (async) {
       loaded.done = Promise.resolve().then(() => this.evaluate(loaded, true)).then(finish);
     } else {
-      this.evaluate(loaded, false);
+      try {
+        this.evaluate(loaded, false);
+      } catch (error) {
+        this.modules.delete(path);
+        throw error;
+      }
       finish();
     }
     return loaded;

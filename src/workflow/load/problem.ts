@@ -37,13 +37,15 @@ export function codeFrame(text: string | undefined, { line, column }: Place): st
   return shown.join("\n");
 }
 
-/** The first place in a stack trace that lies in one of these files. */
-export function placeInStack(error: unknown, isOurs: (file: string) => boolean): Required<Place> | undefined {
+/** The first place in an error's stack that lies in one of these files. */
+export function placeInStack(error: unknown, files: readonly string[]): Required<Place> | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
-  for (const line of stack.split("\n")) {
-    const found = /(?:\(|at (?:async )?|^)(?:file:\/\/)?(\/[^():]+):(\d+)(?::(\d+))?\)?$/.exec(line.trim());
-    const [, file, row, column] = found ?? [];
-    if (file !== undefined && isOurs(file)) return { file, line: Number(row), column: Number(column ?? 1) };
+  for (const frame of stack.split("\n")) {
+    for (const file of files) {
+      const at = frame.indexOf(`${file}:`);
+      const [, line, column = "1"] = at < 0 ? [] : (/^(\d+)(?::(\d+))?/.exec(frame.slice(at + file.length + 1)) ?? []);
+      if (line !== undefined) return { file, line: Number(line), column: Number(column) };
+    }
   }
   return undefined;
 }

@@ -1,0 +1,94 @@
+/** Finds workflow files by name: the project's, then the user's, then those built in. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { PawlError } from "../errors.ts";
+import { closestNames } from "./closest.ts";
+import { workflowExtensions } from "./loader.ts";
+
+export interface Places {
+  /** Where the person stands; the project is the closest directory above that has `.pi/workflows`, inside the same repository. */
+  readonly cwd: string;
+  /** The user's home directory. */
+  readonly home: string;
+  /** Directory of the workflows that come with Pawl. */
+  readonly builtIn?: string | undefined;
+}
+
+export interface FoundWorkflow {
+  readonly name: string;
+  readonly file: string;
+  readonly origin: "project" | "user" | "builtIn";
+}
+
+const suffix = /^(?<name>.+)\.workflow\.(?:ts|mts|js|mjs)$/;
+
+/**
+ * The file for what a person typed: a path (it holds a `/`, or names a file here) or a workflow's name.
+ * @throws unknownWorkflow naming the closest names, and where was looked.
+ */
+export function resolveWorkflow(typed: string, places: Places): string {
+  const asPath = resolve(places.cwd, typed);
+  const isPath = isAbsolute(typed) || typed.includes("/") || (workflowExtensions.includes(extname(typed)) && existsSync(asPath));
+  if (!isPath) return findWorkflow(typed, places).file;
+  if (statSync(asPath, { throwIfNoEntry: false })?.isFile() ?? false) return asPath;
+  const beside = workflowsIn(dirname(asPath)).map(({ file }) => file);
+  throw new PawlError("unknownWorkflow", `There is no workflow file ${asPath}.${hint(asPath, beside)}`, { subject: typed });
+}
+
+/** The workflow of this name. @throws unknownWorkflow */
+export function findWorkflow(name: string, places: Places): FoundWorkflow {
+  const all = listWorkflows(places);
+  const found = all.find((other) => other.name === name);
+  if (found) return found;
+  const looked = searched(places).map(({ directory }) => directory);
+  const known = all.length === 0 ? " No workflow was found in any of them." : hint(name, all.map((other) => other.name));
+  throw new PawlError("unknownWorkflow", `There is no workflow "${name}".${known} Looked for ${name}.workflow.ts (or .mts, .js, .mjs) in: ${looked.join(", ")}. A path works too: ./path/to/file.workflow.ts`, { subject: name });
+}
+
+/** Every workflow that has a name, the first of each name only, in the order in which they are looked for. */
+export function listWorkflows(places: Places): readonly FoundWorkflow[] {
+  const all = searched(places).flatMap(({ directory, origin }) => workflowsIn(directory).map((found) => ({ ...found, origin })));
+  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+}
+
+function searched({ cwd, home, builtIn }: Places): readonly { readonly directory: string; readonly origin: FoundWorkflow["origin"] }[] {
+  return [
+    { directory: projectDirectory(cwd), origin: "project" },
+    { directory: join(home, ".pi", "agent", "workflows"), origin: "user" },
+    ...(builtIn === undefined ? [] : [{ directory: builtIn, origin: "builtIn" as const }]), // "builtIn" alone widens to string
+  ];
+}
+
+/** The closest one upwards from `cwd` inside the repository that holds it; outside of a repository only `cwd` counts. */
+function projectDirectory(cwd: string): string {
+  const here = resolve(cwd);
+  const candidates: string[] = [];
+  for (let directory = here; ; directory = dirname(directory)) {
+    candidates.push(join(directory, ".pi", "workflows"));
+    if (existsSync(join(directory, ".git"))) break;
+    if (dirname(directory) === directory) return join(here, ".pi", "workflows");
+  }
+  return candidates.find((candidate) => existsSync(candidate)) ?? join(here, ".pi", "workflows");
+}
+
+function workflowsIn(directory: string): readonly { readonly name: string; readonly file: string }[] {
+  let names: string[];
+  try {
+    names = readdirSync(directory).sort((a, b) => order(a) - order(b) || (a < b ? -1 : 1));
+  } catch {
+    return []; // a place that does not exist or cannot be read holds no workflow; the error that follows names it
+  }
+  return names.flatMap((file) => {
+    const name = suffix.exec(file)?.groups?.["name"];
+    return name === undefined ? [] : [{ name, file: join(directory, file) }];
+  });
+}
+
+/** Of two files with one name the TypeScript one is found. */
+const order = (file: string): number => workflowExtensions.indexOf(extname(file));
+
+function hint(wrong: string, known: readonly string[]): string {
+  const close = closestNames(wrong, known);
+  if (close.length > 0) return ` Did you mean ${close.join(" or ")}?`;
+  return known.length === 0 ? "" : ` There are: ${known.slice(0, 12).join(", ")}${known.length > 12 ? ` and ${known.length - 12} more` : ""}.`;
+}

@@ -1,0 +1,94 @@
+/** Loads workflow definitions: from an author's file, capturing its sources, or from the stored copy that a run keeps. No build step. */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, extname, resolve } from "node:path";
+import { isPawlError, messageOf, PawlError } from "../errors.ts";
+import { isWorkflow, type AnyWorkflow } from "./definition.ts";
+import { openStored, sourceClosure, unloadable, type SourceClosure } from "./identity.ts";
+import { ModuleGraph } from "./load/modules.ts";
+import { codeFrame, ModuleProblem, placeInStack, placeText, type Place } from "./load/problem.ts";
+import { diskResolver, recordedResolver } from "./load/resolve.ts";
+import { transformer, virtualModules, virtualNames } from "./load/virtual.ts";
+
+/** Extensions of workflow files. */
+export const workflowExtensions: readonly string[] = [".ts", ".mts", ".js", ".mjs"];
+
+export interface LoadedWorkflow {
+  readonly definition: AnyWorkflow;
+  /** Absolute, symbolic links followed. */
+  readonly file: string;
+  readonly sources: SourceClosure;
+}
+
+/**
+ * Loads a workflow file and captures its sources, fresh each time.
+ * @throws unknownWorkflow when there is no such file; loadFailed with file, line, column and a code frame; invalidWorkflow with the place where it was built.
+ */
+export async function loadWorkflow(path: string): Promise<LoadedWorkflow> {
+  const file = existing(resolve(path));
+  const graph = new ModuleGraph({ jiti: transformer, resolve: diskResolver(transformer, virtualNames), read: (local) => readFileSync(local), virtual: virtualModules });
+  let exports: unknown;
+  try {
+    exports = await graph.load(file);
+  } catch (error) {
+    throw loadError(file, graph, error);
+  }
+  const definition = definitionOf(file, exports);
+  return { definition, file, sources: sourceClosure(file, graph.captured()) };
+}
+
+/**
+ * Loads the stored copy of a workflow, as `materialise` wrote it, whatever became of the author's files. Packages are resolved from where those stood.
+ * @throws sourceUnloadable when it does not load, or gives another graph than the run's.
+ */
+export async function loadStoredWorkflow(directory: string, expected: { readonly sourceDigest: string; readonly graphDigest: string }): Promise<AnyWorkflow> {
+  const stored = await openStored(directory);
+  if (stored.digest !== expected.sourceDigest) throw unloadable(expected.sourceDigest, `${directory} holds other sources (${stored.digest})`);
+  const read = (path: string): Uint8Array => {
+    const bytes = stored.files.get(path);
+    if (!bytes) throw new Error("it is not part of the stored copy");
+    return bytes;
+  };
+  const graph = new ModuleGraph({ jiti: transformer, resolve: recordedResolver(transformer, virtualNames, stored.imported), read, virtual: virtualModules });
+  let definition: AnyWorkflow;
+  try {
+    definition = definitionOf(stored.entry, await graph.load(stored.entry));
+  } catch (error) {
+    throw unloadable(expected.sourceDigest, isPawlError(error) ? error.message : loadError(stored.entry, graph, error).message, error);
+  }
+  if (definition.graphDigest !== expected.graphDigest) throw unloadable(expected.sourceDigest, `they give the graph ${definition.graphDigest}, but the run was started with ${expected.graphDigest}; something outside of the sources decides what "${definition.name}" looks like`);
+  return definition;
+}
+
+function existing(file: string): string {
+  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) throw new PawlError("unknownWorkflow", `There is no workflow file ${file}. Give the path of a file, or the name of a workflow.`, { subject: file });
+  if (!workflowExtensions.includes(extname(file))) throw new PawlError("loadFailed", `${file} is no workflow file: its name must end in ${workflowExtensions.join(", ")}.`, { subject: file });
+  return realpathSync(file);
+}
+
+function definitionOf(file: string, exports: unknown): AnyWorkflow {
+  const value: unknown = typeof exports === "object" && exports !== null && "default" in exports ? exports.default : exports;
+  if (isWorkflow(value)) return value;
+  const refused = (what: string): PawlError => new PawlError("loadFailed", `${file} ${what}`, { subject: file });
+  if (typeof value === "object" && value !== null && "build" in value && "node" in value) throw refused("exports a workflow that was not built. End it with .build().");
+  if (typeof exports === "object" && exports !== null && !("default" in exports)) {
+    const named = Object.entries(exports).find(([, other]) => isWorkflow(other))?.[0];
+    throw refused(named === undefined ? "has no default export. Write: export default workflow({ … }) … .build();" : `exports its workflow as "${named}". Make it the default export: export default ${named};`);
+  }
+  throw refused(`exports ${value === null ? "null" : `a ${typeof value}`} as its default, which is no workflow. Write: export default workflow({ … }) … .build();`);
+}
+
+/** What went wrong while a file was loaded, with the place in the author's own sources. */
+function loadError(file: string, graph: ModuleGraph, error: unknown): PawlError {
+  const place = placeOf(file, graph, error);
+  const where = placeText(place);
+  if (isPawlError(error) && error.code === "invalidWorkflow") return new PawlError("invalidWorkflow", `${where}: ${error.message}`, { subject: file, cause: error });
+  const frame = codeFrame(graph.text(place.file), place);
+  const what = error instanceof ModuleProblem ? error.message : `${error instanceof Error ? error.name : "It"} was thrown while it loaded: ${messageOf(error)}`;
+  return new PawlError("loadFailed", `Cannot load workflow ${basename(file)} (${where}): ${what}${frame === "" ? "" : `\n\n${frame}`}`, { subject: file, path: where, cause: error });
+}
+
+function placeOf(file: string, graph: ModuleGraph, error: unknown): Place {
+  if (error instanceof ModuleProblem) return error.place;
+  const thrown = placeInStack(error, [...graph.captured().keys()]);
+  return thrown ? { file: thrown.file, ...graph.original(thrown.file, thrown.line, thrown.column) } : { file };
+}
