@@ -51,7 +51,6 @@ export function openDatabase(path: string, options: DatabaseOptions): Database |
     return guarded(new BetterSqlite(path, { timeout }), (db) => {
       configureOwner(db, path, timeout);
       createSchema(db, path);
-      quickCheck(db, path);
       return db;
     });
   } catch (error) {
@@ -77,7 +76,9 @@ function prepareFile(path: string, timeout: number): void {
   if (size === null || size === 0) return;
   try {
     const probe = new BetterSqlite(path, { readonly: true, timeout });
-    guarded(probe, () => identify(probe, path));
+    guarded(probe, () => {
+      if (identify(probe, path) === "ours") quickCheck(probe, path);
+    });
     probe.close();
   } catch (error) {
     // A writer died while it made the file: the journal beside it can only be played back by a connection that may write.
@@ -108,8 +109,8 @@ export function createPrivateFile(path: string): void {
 }
 
 function configureOwner(db: Database, path: string, timeout: number): void {
-  // Only before the first page is written: pruning could never give space back otherwise.
-  db.pragma("auto_vacuum = incremental");
+  // Before the first page is written, or pruning could never give space back; afterwards it would only be a needless write.
+  if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = incremental");
   const expected = path === ":memory:" ? "memory" : "wal";
   const mode = patiently(timeout, () => db.pragma("journal_mode = wal", { simple: true }));
   if (mode !== expected)

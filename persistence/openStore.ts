@@ -1,6 +1,6 @@
 /** Opens the store of a state directory: as its one owner, or to look at it beside the owner. */
-import { chmodSync, mkdirSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { PawlError } from "../src/errors.ts";
 import type { CommitHooks } from "./commit.ts";
 import { openDatabase, type DatabaseMode } from "./database.ts";
@@ -65,9 +65,23 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 
 function makeHome(home: string): void {
   try {
-    // A directory that was there keeps its mode: it may be more than ours.
-    if (mkdirSync(home, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(home, 0o700);
+    makeDirectory(home);
   } catch (error) {
     throw fileError(error, home);
   }
+}
+
+/** Not mkdir's own `recursive`: on a read-only file system that says "no such file" instead of the truth. */
+function makeDirectory(path: string): void {
+  // A directory that was there keeps its mode: it may be more than ours.
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it in between.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    throw error;
+  }
+  chmodSync(path, 0o700); // whatever the umask took away
 }

@@ -39,7 +39,8 @@ export function violationReader(db: Database): (error: unknown) => Violation | u
     // Thrown while binding: a record that is not what its type says.
     if (code === undefined) return error instanceof TypeError || error instanceof RangeError ? violation("value_has_its_type", message) : undefined;
     if (!code.startsWith("SQLITE_CONSTRAINT") && code !== "SQLITE_TOOBIG") return undefined;
-    const detail = message.slice(message.indexOf(": ") + 2);
+    // A check and a unique index are named after the colon; a trigger's own words stand alone.
+    const detail = message.replace(/^[A-Z ]+ constraint failed: /, "");
     return violation(byCode[code] ?? indexes.get(detail) ?? detail, message);
   };
 }
