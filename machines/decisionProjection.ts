@@ -78,13 +78,12 @@ function settledReply(view: DecisionViewLike, { id: _envelope, ...content }: { r
   const event = known.data;
   const context = decisionContext(view);
   const state = decisionState(view);
-  const settled = state === "open" ? "cancelled" : state; // an actor that is finished otherwise takes no answer either
+  if (event.type === "decision.denied") return fixedReply("unauthorised");
+  if (state === "open") return fixedReply("blocked");
   switch (event.type) {
     case "decision.submit":
-      return judgeSettled(context, settled, event);
-    case "decision.denied":
-      return fixedReply("unauthorised");
+      return judgeSettled(context, state, event);
     case "decision.cancel":
-      return context.resolution ? winnerReply(context.resolution) : fixedReply(settled === "expired" ? "expired" : "cancelled");
+      return context.resolution ? winnerReply(context.resolution) : fixedReply(state === "expired" ? "expired" : "cancelled");
   }
 }

@@ -15,7 +15,7 @@ export interface SubmitEvent {
 }
 
 /** Closed. `accepted` and `duplicate` carry the saved result, `keyReused`, `alreadyDecided` and `defaulted` the winner when there is one. */
-export type DecisionReplyCode = "accepted" | "duplicate" | "keyReused" | "alreadyDecided" | "cancelled" | "expired" | "stale" | "invalid" | "unauthorised" | "humanOnly" | "defaulted";
+export type DecisionReplyCode = "accepted" | "duplicate" | "keyReused" | "alreadyDecided" | "cancelled" | "expired" | "stale" | "invalid" | "unauthorised" | "humanOnly" | "defaulted" | "blocked";
 
 /** The answer to a submission. */
 export interface DecisionReply {
@@ -69,6 +69,7 @@ const fixed = {
   unauthorised: "You are not allowed to answer this.",
   keyReused: "This answer's key was used before with another content. Send the new answer under a new key.",
   expired: "The decision expired before this answer came. It takes no answer any more.",
+  blocked: "The decision takes no answer now: an internal fault stopped it. Its run says what to do.",
   cancelled: "The decision was cancelled. It takes no answer any more.",
 } as const;
 
