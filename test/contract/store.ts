@@ -162,7 +162,7 @@ export function storeContract(name: string, open: () => Promise<{ store: Store; 
       expect(await store.lastAt()).toBe(9_000);
     });
 
-    test("STORE-16 a value is found again inline or as a blob, with the blob's size, and the same bytes are stored once", async () => {
+    test("STORE-16 case 118 a value is found again inline or as a blob, with the blob's size, and the same bytes are stored once", async () => {
       const blob = blobOf("ü".repeat(3_000));
       const effect = effectOf("a", 1, { input: { blob: blob.hash, bytes: 6_000 } });
       await write(stepOf("a", 1, { blobs: [blob, blob], effects: [{ expect: null, record: effect }] }), stepOf("a", 2, { blobs: [blob] }));

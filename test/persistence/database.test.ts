@@ -37,7 +37,7 @@ async function expectRefused(home: string, code: string, words: RegExp): Promise
 }
 
 describe("a connection", () => {
-  test("STORE-1 has every pragma that durability and safety rest on, as owner and as reader", async () => {
+  test("STORE-1 case 130 has every pragma that durability and safety rest on, as owner and as reader", async () => {
     const { path } = await usedHome();
     const common = {
       foreign_keys: 1,
@@ -166,7 +166,7 @@ describe("a state directory", () => {
     await restored.release();
   });
 
-  test("STORE-19 eight processes that open one new directory at the same moment: one owns it, seven are told, none breaks it", async () => {
+  test("STORE-19 case 130 eight processes that open one new directory at the same moment: one owns it, seven are told, none breaks it", async () => {
     const home = join(temporaryDirectory(), "state");
     const begin = String(Date.now() + 1_500);
     const children = Array.from({ length: 8 }, () => startChild("opener.ts", [home, "owner", begin]));
@@ -183,7 +183,7 @@ describe("a state directory", () => {
     await release();
   });
 
-  test("STORE-19 eight processes that make one database without the lock all get the same one", async () => {
+  test("STORE-19 case 130 eight processes that make one database without the lock all get the same one", async () => {
     const home = temporaryDirectory();
     const begin = String(Date.now() + 1_500);
     const children = Array.from({ length: 8 }, () => startChild("opener.ts", [home, "database", begin]));

@@ -44,8 +44,7 @@ describe("the cost of a step does not grow with history", () => {
   test.each(hot)("STORE-13 %s finds its rows by an index and never sorts", (_, sql) => {
     const plan = planOf(sql);
     expect(plan.filter((line) => /TEMP B-TREE/.test(line))).toEqual([]);
-    // A scan of an index from its end with a limit reads what it returns; one of a table reads everything.
-    expect(plan.filter((line) => /^SCAN/.test(line) && !/^SCAN effects USING INDEX effects_open$/.test(line))).toEqual([]);
+    expect(plan.filter((line) => line.startsWith("SCAN"))).toEqual([]);
   });
 
   const lists = [
@@ -72,7 +71,7 @@ describe("the cost of a step does not grow with history", () => {
     for (const state of ["planned", "attempting"]) expect(planOf(pageSql(effectsSource, filtered, state))[0]).toMatch(/effects_open/);
   });
 
-  test("STORE-13 a step of an actor with 5,000 steps behind it writes as many pages as one with ten", async () => {
+  test("STORE-13 case 120 a step of an actor with 5,000 steps behind it writes as many pages as one with ten", async () => {
     const path = join(temporaryDirectory(), "pawl.db");
     const file = openDatabase(path, { mode: "owner" });
     const store = sqliteStore(file);
@@ -85,23 +84,23 @@ describe("the cost of a step does not grow with history", () => {
     const upTo = async (from: number, to: number): Promise<void> => {
       for (let first = from; first <= to; first += 500) await store.commit(Array.from({ length: Math.min(500, to - first + 1) }, (_, n) => step(first + n)));
     };
-    /** Most pages that any of twenty single commits wrote: some of them split a page. */
+    /** Pages that a commit of one step writes, on average over forty: now and then one splits a page. */
     const pagesOf = async (from: number): Promise<number> => {
-      let most = 0;
-      for (let revision = from; revision < from + 20; revision += 1) {
+      let pages = 0;
+      for (let revision = from; revision < from + 40; revision += 1) {
         file.pragma("wal_checkpoint(truncate)");
         expect((await store.commit([step(revision)]))[0]?.status).toBe("committed");
-        most = Math.max(most, Math.floor(statSync(`${path}-wal`).size / 4_096));
+        pages += Math.floor(statSync(`${path}-wal`).size / 4_096);
       }
-      return most;
+      return pages / 40;
     };
     await upTo(1, 10);
     const early = await pagesOf(11);
-    await upTo(31, 5_000);
+    await upTo(51, 5_000);
     const late = await pagesOf(5_001);
     expect(early).toBeGreaterThan(5);
-    console.log(early, late);
-    expect(late).toBeLessThanOrEqual(early + 8);
+
+    expect(late).toBeLessThan(early * 1.2);
     await store.close();
   });
 });

@@ -34,7 +34,7 @@ async function expectUpTo(store: SqliteStore, revision: number): Promise<void> {
 }
 
 describe("a full disk", () => {
-  test("STORE-10 refuses the whole group, keeps all that was acknowledged, and goes on when there is room again", async () => {
+  test("STORE-10 case 136 refuses the whole group, keeps all that was acknowledged, and goes on when there is room again", async () => {
     const path = join(temporaryDirectory(), "pawl.db");
     const db = openDatabase(path, { mode: "owner" });
     const store = sqliteStore(db);
@@ -48,7 +48,7 @@ describe("a full disk", () => {
     await store.close();
   });
 
-  test.runIf(canMount)("STORE-10 on a real small file system: what was acknowledged survives, in the open store and after a restart", async () => {
+  test.runIf(canMount)("STORE-10 case 136 on a real small file system: what was acknowledged survives, in the open store and after a restart", async () => {
     const place = smallFileSystem(3_072);
     const ballast = join(place, "ballast");
     writeFileSync(ballast, Buffer.alloc(1_024 * 1_024));

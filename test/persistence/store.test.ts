@@ -1,5 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { join } from "node:path";
+import BetterSqlite, { type Database } from "better-sqlite3";
 import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { groupWriter } from "../../persistence/commit.ts";
+import { openDatabase } from "../../persistence/database.ts";
 import { memoryStore, openStore, type Commit, type SqliteStore } from "../../persistence/index.ts";
 import { storeContract } from "../contract/store.ts";
 import { actorOf, commitOf, effectOf, journalOf, runOf, stepOf, timerOf } from "../contract/storeRecords.ts";
@@ -129,4 +133,40 @@ describe("hooks", () => {
     expect(await store.commit([stepOf("a", 1)])).toEqual([{ status: "committed", seqs: [1] }]);
     await store.close();
   });
+});
+
+describe("a failed flush", () => {
+  test("STORE-26 after it the store takes nothing more until it is opened again", async () => {
+    const home = temporaryDirectory();
+    const db = openDatabase(join(home, "pawl.db"), { mode: "owner" });
+    const write = groupWriter(failingAtCommit(db), db.name);
+    expect(() => write([stepOf("a", 1)])).toThrow(expect.objectContaining({ code: "storageFailed", message: expect.stringContaining("SQLITE_IOERR_FSYNC") }));
+    expect(db.inTransaction).toBe(false);
+    expect(() => write([stepOf("a", 1)])).toThrow(expect.objectContaining({ code: "storageFailed" }));
+    db.close();
+    const { store, release } = await openStore({ home, mode: "owner" });
+    expect((await store.commit([stepOf("a", 1)]))[0]?.status).toBe("committed");
+    await release();
+  });
+
+  /** No file system here fails to flush on demand, so the first commit says what SQLite would; a second would succeed. */
+  function failingAtCommit(db: Database): Database {
+    let failures = 1;
+    return new Proxy(db, {
+      get(target, name) {
+        if (name === "inTransaction") return target.inTransaction;
+        if (name !== "prepare") return Reflect.get(target, name);
+        return (sql: string) => {
+          const statement = target.prepare(sql);
+          if (sql !== "commit") return statement;
+          return {
+            run() {
+              if (failures-- > 0) throw new BetterSqlite.SqliteError("disk I/O error", "SQLITE_IOERR_FSYNC");
+              return statement.run();
+            },
+          };
+        };
+      },
+    });
+  }
 });
