@@ -38,6 +38,8 @@ export interface RunInput {
   readonly graph: string;
   readonly input: ValueRef;
   readonly session: string | null;
+  /** Absolute directory that it was started in: where its commands run, whoever resumes it from wherever. */
+  readonly cwd: string;
 }
 
 /** How the graph ended: GraphOutput of src/workflow/graph.ts. */

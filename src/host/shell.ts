@@ -6,7 +6,7 @@ import { EffectFailure, type AbortReason, type EffectTask } from "../runtime/exe
 import { messageOf } from "../errors.ts";
 import type { ShellResult } from "../workflow/nodes/shell.ts";
 import { BoundedOutput } from "./boundedOutput.ts";
-import { checkDirectory, commandEnvironment, resolveCommand } from "./commands.ts";
+import { checkDirectory, commandEnvironment, NotStarted, resolveCommand } from "./commands.ts";
 import { endGroup, endLeftOver, groupGone, startTokenOf, within } from "./processes.ts";
 
 /** A command to run; no shell reads it. */
@@ -51,7 +51,7 @@ interface Launched {
 
 function launch(file: string, command: ShellCommand, cwd: string, env: { [name: string]: string }): Promise<Launched> {
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => reject(new EffectFailure("effectFailed", `The command ${command.command} could not be started: ${messageOf(error)}.`));
+    const fail = (error: unknown): void => reject(new NotStarted(`The command ${command.command} could not be started: ${messageOf(error)}.`));
     let child: ChildProcess;
     try {
       child = spawn("/bin/sh", ["-c", launcher, "pawl", file, ...(command.args ?? [])], { cwd, env, detached: true, stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"] });
@@ -110,13 +110,13 @@ function failureText(name: string, ended: Ended, stderr: string): string {
 async function endEarlierAttempt(task: ShellTask): Promise<void> {
   if (task.leftover === null) return;
   const alive = await endLeftOver(task.leftover);
-  if (alive.length > 0) throw new EffectFailure("workerCrashed", `Processes of an earlier attempt are alive and could not be ended: ${alive.join(", ")}. End them, then resume the run.`);
+  if (alive.length > 0) throw new NotStarted(`Processes of an earlier attempt are alive and could not be ended: ${alive.join(", ")}. End them, then start the run again.`, "workerCrashed");
 }
 
 /**
  * Runs a command to its end and gives what it wrote. What is left of an earlier attempt is ended first; what the command leaves running is ended after it.
  * Lines of both streams go to `task.report`. Cancel, timeout and shutdown (`task.signal`) end the whole group within 2 s.
- * @throws EffectFailure `effectFailed` for a command that cannot start or ends with another exit code than 0; `userCancelled`, `nodeTimedOut`, `workerCrashed` after an abort.
+ * @throws NotStarted for a command that cannot start; EffectFailure `effectFailed` for one that ends with another exit code than 0, `userCancelled`, `nodeTimedOut`, `workerCrashed` after an abort.
  */
 export async function runShell(command: ShellCommand, task: ShellTask): Promise<ShellResult> {
   await endEarlierAttempt(task);

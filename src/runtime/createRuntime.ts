@@ -1,6 +1,6 @@
 /** Puts the runtime together: reads and their cache, dispatches of events, results and timers, and what follows a commit. */
 import { createHash } from "node:crypto";
-import type { EffectRecord, StoredValue, TimerRecord } from "../../persistence/store.ts";
+import type { ActorRecord, EffectRecord, StoredValue, TimerRecord } from "../../persistence/store.ts";
 import type { EffectEvent } from "../../machines/effectMachine.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { newEventId } from "../ids.ts";
@@ -13,6 +13,7 @@ import type { Draft } from "./draft.ts";
 import { effectStep, isOpen } from "./effectRow.ts";
 import { EffectRunner, type Settlement } from "./effects.ts";
 import { promiseExecutor } from "./promises.ts";
+import type { ActorView } from "./definition.ts";
 import { createDefinitions } from "./restore.ts";
 import type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime.ts";
 import { TimerService } from "./timers.ts";
@@ -189,9 +190,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
     view: async (actor) => {
       const held = await cache.actor(actor);
-      if (!held) return null;
-      const parts = JSON.parse(held.record.snapshot) as { value: unknown; context: unknown; output?: unknown; error?: unknown };
-      return { record: held.record, value: parts.value, context: parts.context, output: parts.output, error: parts.error };
+      return held ? storedView(held.record) : null;
     },
 
     confirmEffect: (key, outcome) => byPerson(key, { type: "effect.confirm" }, outcome),
@@ -216,6 +215,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         if (page.cursor === null) return;
         cursor = page.cursor;
       }
+    },
+
+    release: async (root) => {
+      adopted.delete(root);
+      await runner.release(root);
     },
 
     subscribe: (listener) => {
@@ -259,9 +263,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       const reply = delivered.reply === undefined ? {} : { reply: delivered.reply };
       if (delivered.status === "applied") return { status: "applied", actor, revision: delivered.revision, ...reply };
       if (delivered.status === "ignored") return { status: definition.unhandled ?? "ignored", actor, revision: delivered.revision, code: "notNow" };
-      const view = await runtime.view(actor);
-      const finished = view && definition.whenFinished?.(view, { ...event, at: draft.at, id: draft.eventId });
-      return { status: "refused", actor, revision: delivered.revision, code: finished?.code ?? record.status, ...(finished?.reply === undefined ? {} : { reply: finished.reply }) };
+      // As this group has left it: an event before this one may have finished the actor in the same commit.
+      const current = (await draft.actor(actor))?.record ?? record;
+      const finished = definition.whenFinished?.(storedView(current), { ...event, at: draft.at, id: draft.eventId });
+      return { status: "refused", actor, revision: delivered.revision, code: finished?.code ?? current.status, ...(finished?.reply === undefined ? {} : { reply: finished.reply }) };
     };
     const receipt = await answer();
     if (eventId !== undefined || receipt.status === "refused") draft.putInbox({ actor, eventId: eventId ?? draft.eventId, fingerprint, receipt: JSON.stringify(receipt), event: receipt.status === "applied" ? null : draft.storeText(text), at: draft.at });
@@ -278,6 +283,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     });
 
   return runtime;
+}
+
+/** An actor's stored snapshot as readers see it. */
+function storedView(record: ActorRecord): ActorView {
+  const { value, context, output, error } = JSON.parse(record.snapshot) as { value: unknown; context: unknown; output?: unknown; error?: unknown }; // what `persist` wrote
+  return { record, value, context, output, error };
 }
 
 const fingerprintOf = (type: string, payload: unknown): string => createHash("sha256").update(`${type}\n${jsonText(payload, `event "${type}"`)}`).digest("hex");

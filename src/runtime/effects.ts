@@ -35,6 +35,7 @@ export interface EffectRunnerOptions {
 }
 
 interface Running {
+  readonly root: string;
   readonly attempt: number;
   readonly controller: AbortController;
   readonly done: Promise<void>;
@@ -46,7 +47,7 @@ const shutdownGraceMs = 2500;
 export class EffectRunner {
   private readonly options: EffectRunnerOptions;
   private readonly running = new Map<string, Running>();
-  private readonly delayed = new Map<string, () => void>();
+  private readonly delayed = new Map<string, { readonly root: string; readonly cancel: () => void }>();
   private readonly backlog: EffectRecord[] = [];
   private closing = false;
   private idleWaiters: (() => void)[] = [];
@@ -59,13 +60,11 @@ export class EffectRunner {
   start(record: EffectRecord): void {
     if (this.closing || this.running.get(record.key)?.attempt === record.attempt || this.delayed.has(record.key)) return;
     if (record.notBefore !== null && record.notBefore > this.options.now()) {
-      this.delayed.set(
-        record.key,
-        this.options.clock.schedule(record.notBefore, () => {
-          this.delayed.delete(record.key);
-          this.launch(record);
-        }),
-      );
+      const cancel = this.options.clock.schedule(record.notBefore, () => {
+        this.delayed.delete(record.key);
+        this.launch(record);
+      });
+      this.delayed.set(record.key, { root: record.root, cancel });
       return;
     }
     this.launch(record);
@@ -73,7 +72,7 @@ export class EffectRunner {
 
   /** Ends an attempt whose result is no longer wanted. */
   abort(key: string, reason: AbortReason): void {
-    this.delayed.get(key)?.();
+    this.delayed.get(key)?.cancel();
     this.delayed.delete(key);
     this.running.get(key)?.controller.abort(reason);
   }
@@ -90,10 +89,23 @@ export class EffectRunner {
   /** Aborts all (`shutdown`) and waits for them, a bounded time. */
   async close(): Promise<void> {
     this.closing = true;
-    this.backlog.length = 0;
-    for (const cancel of this.delayed.values()) cancel();
-    this.delayed.clear();
-    const all = [...this.running.values()];
+    await this.stop(() => true);
+  }
+
+  /** Aborts those of one actor tree (`shutdown`) and waits for them, a bounded time. */
+  async release(root: string): Promise<void> {
+    await this.stop((of) => of === root);
+  }
+
+  private async stop(concerns: (root: string) => boolean): Promise<void> {
+    const kept = this.backlog.filter((record) => !concerns(record.root));
+    this.backlog.splice(0, this.backlog.length, ...kept);
+    for (const [key, { root, cancel }] of this.delayed) {
+      if (!concerns(root)) continue;
+      cancel();
+      this.delayed.delete(key);
+    }
+    const all = [...this.running.values()].filter(({ root }) => concerns(root));
     for (const { controller } of all) controller.abort("shutdown" satisfies AbortReason);
     let cancel: (() => void) | undefined;
     const grace = new Promise<void>((resolve) => {
@@ -121,7 +133,7 @@ export class EffectRunner {
         this.idleWaiters = [];
         for (const wake of waiters) wake();
       });
-    this.running.set(record.key, { attempt: record.attempt, controller, done });
+    this.running.set(record.key, { root: record.root, attempt: record.attempt, controller, done });
   }
 
   private async attempt(planned: EffectRecord, controller: AbortController): Promise<void> {

@@ -56,6 +56,8 @@ export interface Runtime {
   recover(): Promise<void>;
   /** Executes the effects of this actor tree from now on, those that an earlier owner left open included. Idempotent. */
   adopt(root: string): Promise<void>;
+  /** The opposite: stops this tree's effects (`shutdown`), which go on when it is adopted again. */
+  release(root: string): Promise<void>;
   subscribe(listener: (change: Change) => void): () => void;
   /** Resolves when nothing is queued and no effect runs (timers may be pending). */
   settled(): Promise<void>;

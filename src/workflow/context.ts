@@ -76,7 +76,7 @@ const askedByJavaScript: readonly string[] = ["then", "toJSON", "constructor", "
 
 /** The values, and for a name that is not among them what `absent` gives or why it throws. */
 function readable<T>(values: { readonly [node: string]: T }, absent: (name: string) => undefined | Error): { readonly [node: string]: T } {
-  return new Proxy(Object.freeze(values), {
+  return new Proxy(Object.freeze(Object.fromEntries(Object.entries(values))), {
     get(target, name) {
       if (typeof name === "string" && Object.hasOwn(target, name)) return target[name];
       if (typeof name !== "string" || askedByJavaScript.includes(name)) return undefined;

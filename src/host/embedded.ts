@@ -1,0 +1,260 @@
+/** A host in the process of who uses it: the owner of a state directory, or a reader beside one. The same runtime as a daemon's, without a socket. */
+import type { EffectRecord, RunState } from "../../persistence/store.ts";
+import { openStore, type OpenedStore } from "../../persistence/openStore.ts";
+import { isPawlError, messageOf, PawlError } from "../errors.ts";
+import { systemClock, type Clock } from "../runtime/clock.ts";
+import { createRuntime } from "../runtime/createRuntime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { acceptOutput } from "../workflow/execute.ts";
+import type { NodeInput } from "../workflow/graph.ts";
+import { submitAnswer } from "./answers.ts";
+import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView, StateReader } from "./api.ts";
+import { hostRegistry } from "./catalog.ts";
+import { RunEvents } from "./events.ts";
+import { hostExecutors } from "./executors.ts";
+import { launch, type Launched, type LaunchRequest } from "./launch.ts";
+import { findRun } from "./lookup.ts";
+import { endLeftOver } from "./processes.ts";
+import { Reader } from "./reader.ts";
+import { runState } from "./runDefinition.ts";
+import { RunSources } from "./sources.ts";
+import { readValue } from "./values.ts";
+import { effectView, visitKind } from "./views.ts";
+
+export interface EmbeddedOptions extends OpenOptions {
+  /** The machine's own unless given. */
+  readonly clock?: Clock;
+  /** Crash points of the store, for tests. */
+  readonly hooks?: Parameters<typeof openStore>[0]["hooks"];
+}
+
+const finalStates: readonly RunState[] = ["completed", "failed", "timedOut", "cancelled"];
+const restingStates: readonly RunState[] = [...finalStates, "waiting", "ambiguous", "paused", "held", "blocked"];
+
+/**
+ * Opens a state directory as its one owner; a missing one is made. Deadlines that passed meanwhile take effect; runs go on only when they are driven.
+ * @throws ownedElsewhere naming the owner, storageForeign, storageNewer, storageDamaged, storageReadOnly, storageFull
+ */
+export async function openEmbedded({ home, clock = systemClock, hooks }: EmbeddedOptions): Promise<EmbeddedHost> {
+  const opened = await openStore({ home, mode: "owner", ...(hooks === undefined ? {} : { hooks }) });
+  try {
+    const sources = new RunSources(opened.store, home);
+    const halt = new Halt();
+    const runtime = await createRuntime({
+      store: opened.store,
+      definitions: hostRegistry(opened.store),
+      executors: hostExecutors({ store: opened.store, sources, clock }),
+      clock,
+      // What cannot be ended is met again by the next attempt, which refuses to run beside it.
+      endProcess: async (process) => void (await endLeftOver(process)),
+      onHalted: (error) => halt.set(error),
+      // Once the store refuses, everything that still comes in meets the same refusal: it is told where the run is driven.
+      onError: (error) => void (halt.isReason(error) || process.emitWarning(`Pawl: ${messageOf(error)}`)),
+    });
+    const host = new Embedded({ opened, sources, halt, runtime, clock });
+    await runtime.recover();
+    return host;
+  } catch (error) {
+    await opened.release();
+    throw error;
+  }
+}
+
+/** Opens a state directory to look at it, beside its owner too. One that does not exist yet reads as empty and is not made. */
+export async function openReader({ home }: OpenOptions): Promise<StateReader> {
+  return new OpenedReader(await openStore({ home, mode: "reader" }));
+}
+
+class OpenedReader extends Reader implements StateReader {
+  private readonly opened: OpenedStore;
+
+  constructor(opened: OpenedStore) {
+    super(opened.store);
+    this.opened = opened;
+  }
+
+  close(): Promise<void> {
+    return this.opened.release();
+  }
+}
+
+/** The moment at which the store refused to go on, if it did. */
+class Halt {
+  private error: PawlError | null = null;
+  private readonly waiters = new Set<(error: PawlError) => void>();
+
+  set(error: PawlError): void {
+    this.error ??= error;
+    for (const wake of this.waiters) wake(this.error);
+  }
+
+  isReason(error: unknown): boolean {
+    return this.error !== null && error === this.error;
+  }
+
+  check(): void {
+    if (this.error !== null) throw this.error;
+  }
+
+  onHalt(wake: (error: PawlError) => void): () => void {
+    this.waiters.add(wake);
+    return () => this.waiters.delete(wake);
+  }
+}
+
+interface Parts {
+  readonly opened: OpenedStore;
+  readonly sources: RunSources;
+  readonly halt: Halt;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+}
+
+class Embedded extends Reader implements EmbeddedHost {
+  private readonly opened: OpenedStore;
+  private readonly sources: RunSources;
+  private readonly halt: Halt;
+  private readonly runtime: Runtime;
+  private readonly clock: Clock;
+  private readonly listeners = new Set<(event: RunEvent) => void>();
+  /** How many drives each run has now: the last to leave stops it. */
+  private readonly drives = new Map<string, number>();
+  private closing: Promise<void> | undefined;
+
+  constructor({ opened, sources, halt, runtime, clock }: Parts) {
+    super(opened.store);
+    this.opened = opened;
+    this.sources = sources;
+    this.halt = halt;
+    this.runtime = runtime;
+    this.clock = clock;
+    const events = new RunEvents();
+    runtime.subscribe((change) => {
+      const event = events.of(change);
+      if (event !== null) for (const listener of this.listeners) listener(event);
+    });
+  }
+
+  start(request: LaunchRequest): Promise<Launched> {
+    return launch(this.runtime, this.store, request, this.clock.now());
+  }
+
+  async drive(id: string, { signal }: { signal?: AbortSignal } = {}): Promise<RunView> {
+    const { id: run, state } = await findRun(this.store, id);
+    if (finalStates.includes(state) || signal?.aborted) return this.run(run);
+    this.halt.check();
+    await this.wake(run, state);
+    this.drives.set(run, (this.drives.get(run) ?? 0) + 1);
+    try {
+      await this.rest(run, signal, () => this.runtime.adopt(run));
+    } finally {
+      const left = (this.drives.get(run) ?? 1) - 1;
+      if (left > 0) this.drives.set(run, left);
+      else {
+        this.drives.delete(run);
+        await this.runtime.release(run);
+      }
+    }
+    return this.run(run);
+  }
+
+  async answer(request: AnswerRequest): Promise<AnswerResult> {
+    const { id } = await this.decision(request.decision);
+    return submitAnswer(this.runtime, id, request, this.clock.now(), () => this.decision(id));
+  }
+
+  async cancel(id: string, by: "user" | "agent"): Promise<RunView> {
+    const { id: run, state } = await findRun(this.store, id);
+    if (finalStates.includes(state)) return this.run(run);
+    const begun = await this.begunEffects(run);
+    try {
+      const receipt = await this.runtime.send(run, { type: "run.cancel", by });
+      // It may have ended between being read and being cancelled: then its outcome stands and is shown.
+      if (receipt.status === "refused" && receipt.code !== "finished") throw new PawlError("refused", `Run ${run} cannot be cancelled now: ${receipt.code ?? "refused"}. Try again.`, { subject: run });
+    } catch (error) {
+      await this.endProcesses(run, begun);
+      if (isPawlError(error) && error.kind === "environment") throw new PawlError(error.code, `The processes of run ${run} were ended, but its cancellation is not saved: ${error.message} Then cancel it again.`, { subject: run, cause: error });
+      throw error;
+    }
+    await this.endProcesses(run, begun);
+    return this.run(run);
+  }
+
+  async confirmEffect(key: string, output: unknown): Promise<EffectView> {
+    const record = await this.ambiguousEffect(key);
+    if (visitKind(record) === undefined) return effectView(await this.runtime.confirmEffect(key, { output }));
+    const { run, node } = (await readValue(this.store, record.input)) as NodeInput; // visitKind: a compiled graph invoked it
+    const { definition } = await this.sources.facts(run);
+    const accepted = await acceptOutput(definition, node, output).catch((error: unknown) => {
+      throw new PawlError("invalidInput", `Effect "${key}" was not confirmed: ${messageOf(error)} It stays ambiguous; give the output that the step would have returned.`, { subject: key, path: "output", cause: error });
+    });
+    return effectView(await this.runtime.confirmEffect(key, { output: { case: accepted.case }, value: accepted.value }));
+  }
+
+  async retryEffect(key: string): Promise<EffectView> {
+    await this.ambiguousEffect(key);
+    return effectView(await this.runtime.retryEffect(key));
+  }
+
+  subscribe(listener: (event: RunEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.runtime.close().finally(() => this.opened.release());
+    return this.closing;
+  }
+
+  /** What a run needs before its effects may go on. @throws sourceUnloadable when they could not; nothing is changed then */
+  private async wake(run: string, state: RunState): Promise<void> {
+    if (state === "queued") await this.runtime.send(run, { type: "run.activate" });
+    else if (state === "blocked") await this.runtime.send(run, { type: "run.resume" });
+    else if (state !== "starting") await this.sources.facts(run);
+  }
+
+  /** Resolves when the run rests, or the signal aborts. @throws when the store refuses to go on */
+  private async rest(run: string, signal: AbortSignal | undefined, begin: () => Promise<void>): Promise<void> {
+    const stops: (() => void)[] = [];
+    const rested = new Promise<void>((resolve, reject) => {
+      stops.push(
+        this.runtime.subscribe((change) => {
+          if (change.kind === "actor" && change.view.record.id === run && restingStates.includes(runState(change.view))) resolve();
+        }),
+        this.halt.onHalt(reject),
+      );
+      if (signal !== undefined) {
+        const abort = (): void => resolve();
+        signal.addEventListener("abort", abort, { once: true });
+        stops.push(() => signal.removeEventListener("abort", abort));
+      }
+    });
+    // Awaited below; a rejection before that must not count as unhandled.
+    rested.catch(() => undefined);
+    try {
+      await begin();
+      const view = await this.runtime.view(run);
+      if (view !== null && restingStates.includes(runState(view))) return;
+      await rested;
+    } finally {
+      for (const stop of stops) stop();
+    }
+  }
+
+  /** @throws unknownEffect; refused, with the state, for one that is not ambiguous */
+  private async ambiguousEffect(key: string): Promise<EffectRecord> {
+    const [record] = await this.store.effects([key]);
+    if (record === undefined) throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: pawl effect list`, { subject: key });
+    if (record.state !== "ambiguous") throw new PawlError("refused", `Effect "${key}" is ${record.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, { subject: key });
+    return record;
+  }
+
+  private async begunEffects(run: string): Promise<readonly EffectRecord[]> {
+    return (await this.store.query("effects", { root: run, state: ["planned", "attempting"] }, { limit: 500 })).items.filter(({ process }) => process !== null);
+  }
+
+  /** Ends what a run's attempts have running: those of this process by their signal, those of a lost owner by their recorded group. */
+  private async endProcesses(run: string, begun: readonly EffectRecord[]): Promise<void> {
+    await Promise.all([this.runtime.release(run), ...begun.map(({ process }) => (process === null ? [] : endLeftOver(process)))]);
+  }
+}

@@ -1,0 +1,58 @@
+/** Committed changes as the events that people watch: one for each visible change, none for what only the machinery does. */
+import { decisionContext, decisionState } from "../../machines/decisionProjection.ts";
+import { decisionMachine } from "../../machines/decisionMachine.ts";
+import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
+import { runMachine } from "../../machines/runMachine.ts";
+import type { Change } from "../runtime/runtime.ts";
+import type { RunEvent, VisitView } from "./api.ts";
+import { runState } from "./runDefinition.ts";
+import { visitParts } from "./snapshots.ts";
+import { actorVisitStatus, effectVisitStatus, visitKind } from "./views.ts";
+
+const finalStatus: readonly VisitView["status"][] = ["accepted", "failed", "timedOut", "cancelled"];
+
+/** Translates changes; remembers only what is open, to tell nothing twice. */
+export class RunEvents {
+  private readonly told = new Map<string, string>();
+
+  of(change: Change): RunEvent | null {
+    switch (change.kind) {
+      case "actor":
+        return this.ofActor(change);
+      case "effect": {
+        const { record, at } = change;
+        const kind = visitKind(record);
+        return kind === undefined || record.visit === null ? null : this.visit(record.root, record.visit, kind, effectVisitStatus(record), record.attempt, at);
+      }
+      case "line":
+        return change.visit === null ? null : { kind: "line", run: change.root, visit: change.visit, node: visitParts(change.visit).node, text: change.text, at: change.at };
+      case "emitted":
+        return null;
+    }
+  }
+
+  private ofActor({ view, at }: Extract<Change, { kind: "actor" }>): RunEvent | null {
+    const { id, root, machineId } = view.record;
+    if (machineId === runMachine.id) {
+      const state = runState(view);
+      return this.isNews(id, state, view.record.status !== "active") ? { kind: "run", run: id, state, at } : null;
+    }
+    if (machineId === decisionMachine.id) {
+      const state = decisionState(view);
+      return this.isNews(id, state, state !== "open") ? { kind: "decision", run: decisionContext(view).request.run, decision: id, state, at } : null;
+    }
+    return machineId === humanDecisionNode.id ? this.visit(root, id, "humanDecision", actorVisitStatus(view), 1, at) : null;
+  }
+
+  private visit(run: string, visit: string, nodeKind: string, status: VisitView["status"], attempt: number, at: number): RunEvent | null {
+    if (!this.isNews(visit, `${status} ${attempt}`, finalStatus.includes(status))) return null;
+    return { kind: "visit", run, visit, node: visitParts(visit).node, nodeKind, status, attempt, at };
+  }
+
+  private isNews(id: string, state: string, isFinal: boolean): boolean {
+    const isNew = this.told.get(id) !== state;
+    if (isFinal) this.told.delete(id);
+    else this.told.set(id, state);
+    return isNew;
+  }
+}

@@ -1,0 +1,124 @@
+/** Gives an executor what an author's callback sees: the run's input and the latest result of each node, read from what is stored. */
+import type { EffectRecord, Store } from "../../persistence/store.ts";
+import { PawlError } from "../errors.ts";
+import type { EffectTask } from "../runtime/executor.ts";
+import { callbackContext, type AnyContext, type NodeResult } from "../workflow/context.ts";
+import type { AnyWorkflow } from "../workflow/definition.ts";
+import type { Visits } from "../workflow/graph.ts";
+import { graphActor, graphContext, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
+import { readBlob } from "./values.ts";
+
+/** JSON text that is kept of finished visits, in UTF-16 units: they never change, and a loop reads the same ones at every step. */
+const cacheUnits = 16 * 1024 * 1024;
+
+type Ended = { readonly kind: "accepted"; readonly json: string } | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
+
+/** Everything a node's executor needs besides its task. */
+export interface NodeFacts {
+  readonly node: string;
+  readonly visit: string;
+  readonly context: AnyContext;
+}
+
+export interface NodeTask {
+  readonly run: string;
+  readonly node: string;
+  /** Last part of the visit's id. */
+  readonly visit: string;
+}
+
+/** Reads the results of ended visits, with a bounded cache. */
+export class VisitResults {
+  private readonly store: Pick<Store, "visits" | "load" | "blob">;
+  private readonly known = new Map<string, Ended>();
+  private units = 0;
+
+  constructor(store: Pick<Store, "visits" | "load" | "blob">) {
+    this.store = store;
+  }
+
+  /** By node. An output is parsed when it is first read, and anew for each context: nobody sees what another callback did to it. */
+  async of(visits: Visits): Promise<{ readonly [node: string]: NodeResult }> {
+    const ended = await this.ended(Object.values(visits).map(({ visit }) => visit));
+    const results: { [node: string]: NodeResult } = {};
+    for (const [node, { visit, status, reason }] of Object.entries(visits)) {
+      const end = ended.get(visit);
+      if (status === "accepted") {
+        if (end?.kind !== "accepted") throw new PawlError("storageDamaged", `The output of visit "${visit}" is missing from the database. Restore a backup of the state directory, or start the run again.`, { subject: visit });
+        results[node] = lazyResult(visit, end.json);
+      } else results[node] = { status, visit, error: end?.kind === "failed" ? end.error : { reason: reason ?? "nodeFailed", message: "It failed without saying why." } };
+    }
+    return results;
+  }
+
+  private async ended(ids: readonly string[]): Promise<ReadonlyMap<string, Ended>> {
+    const found = new Map<string, Ended>();
+    const missing: string[] = [];
+    for (const id of ids) {
+      const known = this.known.get(id);
+      if (known) found.set(id, known);
+      else missing.push(id);
+    }
+    if (missing.length === 0) return found;
+    for (const record of await this.store.visits(missing)) {
+      const end = await this.endOfEffect(record);
+      if (end && record.visit !== null) this.keep(found, record.visit, end);
+    }
+    const actors = missing.filter((id) => !found.has(id));
+    for (const record of actors.length === 0 ? [] : await this.store.load(actors)) {
+      const end = nodeEnd(viewOfRecord(record));
+      if (end) this.keep(found, record.id, end.kind === "accepted" ? { kind: "accepted", json: JSON.stringify(end.value) } : end);
+    }
+    return found;
+  }
+
+  private async endOfEffect({ state, output, error }: EffectRecord): Promise<Ended | null> {
+    if (state === "failed") return { kind: "failed", error: error ?? { reason: "nodeFailed", message: "It failed without saying why." } };
+    if (state !== "confirmed" || output === null) return null;
+    return { kind: "accepted", json: "json" in output ? output.json : Buffer.from(await readBlob(this.store, output.blob)).toString("utf8") };
+  }
+
+  private keep(found: Map<string, Ended>, id: string, end: Ended): void {
+    found.set(id, end);
+    if (this.known.has(id) || sizeOf(end) > cacheUnits) return;
+    this.known.set(id, end);
+    this.units += sizeOf(end);
+    for (const [oldest, dropped] of this.known) {
+      if (this.units <= cacheUnits) return;
+      this.known.delete(oldest);
+      this.units -= sizeOf(dropped);
+    }
+  }
+}
+
+const sizeOf = (end: Ended): number => (end.kind === "accepted" ? end.json.length : end.error.message.length) + 64;
+
+function lazyResult(visit: string, json: string): NodeResult {
+  let parsed: { readonly value: unknown } | undefined;
+  return {
+    status: "accepted",
+    visit,
+    get output() {
+      parsed ??= { value: JSON.parse(json) };
+      return parsed.value;
+    },
+  };
+}
+
+/** The context of one attempt of one visit. `input` is the run's, as the workflow's schema gave it. */
+export async function nodeContext(store: Pick<Store, "load">, results: VisitResults, definition: AnyWorkflow, input: unknown, { run, node, visit }: NodeTask, task: Pick<EffectTask, "signal" | "attempt" | "idempotencyKey" | "now">): Promise<NodeFacts> {
+  const id = `${graphActor(run)}/${visit}`;
+  const graph = await readView(store, graphActor(run));
+  if (graph === null) throw new PawlError("unknownActor", `The graph of run "${run}" is not in the database. Restore a backup of the state directory, or start the run again.`, { subject: run });
+  const nodes = definition.graph.nodes.map((other) => other.id);
+  const context = callbackContext(node, nodes, {
+    input,
+    results: await results.of(graphContext(graph).visits),
+    signal: task.signal,
+    visit: id,
+    attempt: task.attempt,
+    idempotencyKey: task.idempotencyKey,
+    now: task.now(),
+  });
+  return { node, visit: id, context };
+}

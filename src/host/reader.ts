@@ -1,0 +1,128 @@
+/** The reading half of a host: views of what is stored, beside an owner or by it. */
+import type { DecisionRow, DecisionState, EffectState, Page, PageRequest, RunRow, RunState, Store } from "../../persistence/store.ts";
+import { isPawlError, PawlError } from "../errors.ts";
+import { findDecisionCode, parseDecisionCode } from "../decisionCode.ts";
+import type { ActorView } from "../runtime/definition.ts";
+import type { DecisionView, EffectView, RunView, VisitView } from "./api.ts";
+import { openCodes } from "./executors.ts";
+import { findRun } from "./lookup.ts";
+import { runContext } from "./runDefinition.ts";
+import { graphActor, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
+import { everyPage, readValue } from "./values.ts";
+import { decisionView, effectView } from "./views.ts";
+import { readVisits } from "./visits.ts";
+
+export class Reader {
+  protected readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  async runs(filter: { state?: readonly RunState[]; workflow?: string } = {}, page: PageRequest = {}): Promise<Page<RunView>> {
+    const { items, cursor } = await this.store.query("runs", filter, page);
+    return { cursor, items: await Promise.all(items.map((row) => this.viewOfRun(row))) };
+  }
+
+  async run(id: string): Promise<RunView> {
+    return this.viewOfRun(await findRun(this.store, id));
+  }
+
+  async decisions(filter: { run?: string; state?: readonly DecisionState[] } = {}, page: PageRequest = {}): Promise<Page<DecisionView>> {
+    const { items, cursor } = await this.store.query("decisions", filter, page);
+    return { cursor, items: await this.viewsOfDecisions(items) };
+  }
+
+  async decision(codeOrId: string): Promise<DecisionView> {
+    const [view] = await this.viewsOfDecisions([await this.findDecision(codeOrId)]);
+    if (view === undefined) throw new PawlError("unknownDecision", `There is no decision "${codeOrId}".`, { subject: codeOrId });
+    return view;
+  }
+
+  async effects(filter: { run?: string; state?: readonly EffectState[] } = {}, page: PageRequest = {}): Promise<Page<EffectView>> {
+    const { run, state } = filter;
+    const { items, cursor } = await this.store.query("effects", { ...(run === undefined ? {} : { root: run }), ...(state === undefined ? {} : { state }) }, page);
+    return { cursor, items: items.map(effectView) };
+  }
+
+  /** A code is given anew when the decision that had it is settled: the open one is meant, else the latest. */
+  private async findDecision(typed: string): Promise<DecisionRow> {
+    const [byId] = (await this.store.query("decisions", { id: typed }, { limit: 1 })).items;
+    if (byId !== undefined) return byId;
+    const codes = await openCodes(this.store);
+    const found = findDecisionCode(typed, codes);
+    const parsed = parseDecisionCode(typed);
+    const code = found.status === "found" ? found.code : parsed.ok ? parsed.code : null;
+    if (code !== null) {
+      const { items } = await this.store.query("decisions", { code }, { limit: 500 });
+      const row = items.find(({ state }) => state === "open") ?? items.at(-1);
+      if (row !== undefined) return row;
+    }
+    const near = found.status === "found" ? [] : found.near;
+    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : codes.length === 0 ? "No decision is open." : "List those that wait with: pawl decisions";
+    const what = parsed.ok ? `There is no decision with the code "${typed}".` : `"${typed}" is no decision's code: ${faultTexts[parsed.fault]}.`;
+    throw new PawlError("unknownDecision", `${what} ${hint} Nothing was answered.`, { subject: typed });
+  }
+
+  private async viewsOfDecisions(rows: readonly DecisionRow[]): Promise<readonly DecisionView[]> {
+    if (rows.length === 0) return [];
+    const actors = new Map((await this.store.load(rows.map(({ id }) => id))).map((record) => [record.id, viewOfRecord(record)]));
+    return rows.map((row) => decisionView(row, actors.get(row.id)));
+  }
+
+  private async viewOfRun(row: RunRow): Promise<RunView> {
+    const { store } = this;
+    const [run, graph] = await Promise.all([readView(store, row.id), readView(store, graphActor(row.id))]);
+    const context = run === null ? null : runContext(run);
+    const decisions: DecisionView[] = [];
+    for await (const rows of everyPage((cursor) => store.query("decisions", { run: row.id }, { limit: 500, cursor }))) decisions.push(...(await this.viewsOfDecisions(rows)));
+    const ambiguous: EffectView[] = [];
+    for await (const rows of everyPage((cursor) => store.query("effects", { root: row.id, state: ["ambiguous"] }, { limit: 500, cursor }))) ambiguous.push(...rows.map(effectView));
+    return {
+      id: row.id,
+      workflow: row.workflow,
+      state: row.state,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
+      endedAt: row.endedAt,
+      input: await readValue(store, row.input),
+      result: row.state === "completed" && context?.end ? await this.outputOf(context.end.visit) : null,
+      reason: context?.reason ?? faultOf(run, graph),
+      current: graph?.record.status === "active" && typeof graph.value === "string" ? graph.value : null,
+      visits: graph === null ? [] : await this.visitsOf(row.id, graph),
+      decisions,
+      ambiguous,
+    };
+  }
+
+  /** A run whose graph data is gone is still shown, without its visits: showing is how its owner learns of it. */
+  private async visitsOf(run: string, graph: ActorView): Promise<readonly VisitView[]> {
+    try {
+      return await readVisits(this.store, run, graph);
+    } catch (error) {
+      if (isPawlError(error) && error.code === "storageDamaged") return [];
+      throw error;
+    }
+  }
+
+  private async outputOf(visit: string): Promise<unknown> {
+    const [effect] = await this.store.visits([visit]);
+    if (effect !== undefined) return readValue(this.store, effect.output);
+    const node = await readView(this.store, visit);
+    const end = node === null ? null : nodeEnd(node);
+    return end?.kind === "accepted" ? end.value : null;
+  }
+}
+
+/** Why a run stands still although its own machine gave no reason: an actor of it is faulted. */
+function faultOf(run: ActorView | null, graph: ActorView | null): RunView["reason"] {
+  const faulted = [run, graph].find((view) => view?.record.status === "faulted");
+  return faulted ? { code: "faulted", message: `Actor "${faulted.record.id}" met an event that its machine cannot take; it stands still until it is mended, or the run is cancelled.` } : null;
+}
+
+const faultTexts = {
+  empty: "nothing was typed",
+  character: "codes hold digits and letters only",
+  length: "it is too short or too long",
+  check: "a character is mistyped, for its check character does not fit",
+} as const;

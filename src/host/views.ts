@@ -1,0 +1,79 @@
+/** Rows and snapshots as the views of api.ts. */
+import { decisionContext } from "../../machines/decisionProjection.ts";
+import { receiptOf } from "../../machines/contracts/decision.ts";
+import type { DecisionRow, EffectRecord, EffectState } from "../../persistence/store.ts";
+import { PawlError } from "../errors.ts";
+import type { ActorView } from "../runtime/definition.ts";
+import { graphEffects, type NodeKind } from "../workflow/graph.ts";
+import type { DecisionView, EffectView, VisitView } from "./api.ts";
+import { nodeEnd, visitParts } from "./snapshots.ts";
+
+export function effectView({ key, visit, type, root, state, attempt, once, error, ambiguousSince, createdAt }: EffectRecord): EffectView {
+  return { key, visit, type, run: root, state, attempt, once, error, ambiguousSince, createdAt };
+}
+
+/** `view` is the decision's own actor. */
+export function decisionView(row: DecisionRow, view: ActorView | undefined): DecisionView {
+  if (view === undefined) throw new PawlError("storageDamaged", `Decision "${row.id}" is listed, but its state is missing from the database. Restore a backup of the state directory.`, { subject: row.id });
+  const { request, resolution } = decisionContext(view);
+  return { ...row, request, receipt: resolution === null ? null : receiptOf(resolution) };
+}
+
+/** Kinds whose visit is an effect's row. */
+const kindsByEffect: { readonly [type: string]: NodeKind } = { [graphEffects.compute]: "compute", [graphEffects.action]: "action", [graphEffects.shell]: "shell" };
+
+/** The node kind that an effect is the visit of; undefined for other effects. */
+export const visitKind = (effect: Pick<EffectRecord, "type" | "visit">): NodeKind | undefined => (effect.visit === null ? undefined : kindsByEffect[effect.type]);
+
+const effectStatus: { readonly [state in EffectState]: VisitView["status"] } = { planned: "running", attempting: "running", confirmed: "accepted", failed: "failed", ambiguous: "ambiguous", dropped: "cancelled" };
+
+/** Reasons that count as elapsed, as the graph routes them. */
+const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];
+
+export function effectVisitStatus({ state, error }: Pick<EffectRecord, "state" | "error">): VisitView["status"] {
+  const status = effectStatus[state];
+  return status === "failed" && error !== null && timeoutReasons.includes(error.reason) ? "timedOut" : status;
+}
+
+/** `taken` is the case it took, `output` the value of its row. */
+export function effectVisit(record: EffectRecord & { readonly visit: string }, kind: NodeKind, taken: string | null, output: unknown): VisitView {
+  const status = effectVisitStatus(record);
+  const open = status === "running" || status === "ambiguous";
+  return {
+    id: record.visit,
+    node: visitParts(record.visit).node,
+    kind,
+    status,
+    attempt: record.attempt,
+    case: status === "accepted" ? taken : null,
+    output: status === "accepted" ? output : null,
+    error: status === "accepted" ? null : record.error,
+    startedAt: record.createdAt,
+    endedAt: open ? null : record.updatedAt,
+  };
+}
+
+/** How a visit that is an actor of its own stands. */
+export function actorVisitStatus(view: ActorView): VisitView["status"] {
+  const end = nodeEnd(view);
+  if (end?.kind === "accepted") return "accepted";
+  if (end?.kind === "failed") return timeoutReasons.includes(end.error.reason) ? "timedOut" : "failed";
+  if (view.record.status === "active") return view.value === "asking" ? "waiting" : "running";
+  return view.record.status === "stopped" ? "cancelled" : "failed";
+}
+
+export function actorVisit(view: ActorView, kind: string): VisitView {
+  const end = nodeEnd(view);
+  return {
+    id: view.record.id,
+    node: visitParts(view.record.id).node,
+    kind,
+    status: actorVisitStatus(view),
+    attempt: 1,
+    case: end?.kind === "accepted" ? end.case : null,
+    output: end?.kind === "accepted" ? end.value : null,
+    error: end?.kind === "failed" ? end.error : null,
+    startedAt: view.record.createdAt,
+    endedAt: view.record.status === "active" ? null : view.record.updatedAt,
+  };
+}

@@ -1,0 +1,83 @@
+/** All visits of a run, from the rows and actors that are them. */
+import type { EffectRecord, Store } from "../../persistence/store.ts";
+import type { ActorView } from "../runtime/definition.ts";
+import { doneCase, Graph, type GraphNode } from "../workflow/graph.ts";
+import type { VisitView } from "./api.ts";
+import { graphActor, graphContext, viewOfRecord, visitParts } from "./snapshots.ts";
+import { everyPage, readBlob, readValue } from "./values.ts";
+import { actorVisit, effectVisit, visitKind } from "./views.ts";
+
+const page = 500;
+
+type VisitEffect = EffectRecord & { readonly visit: string };
+
+/** In the order in which they were entered. `graph` is the run's graph actor. */
+export async function readVisits(store: Store, run: string, graph: ActorView): Promise<readonly VisitView[]> {
+  const effects: VisitEffect[] = [];
+  for await (const rows of everyPage((cursor) => store.query("effects", { actor: graphActor(run) }, { limit: page, cursor }))) effects.push(...rows.filter(isVisit));
+  const visits: VisitView[] = [];
+  const cases = await casesOf(store, graph, effects);
+  for (const record of effects) {
+    const kind = visitKind(record);
+    if (kind !== undefined) visits.push(effectVisit(record, kind, cases.get(record.visit) ?? null, await readValue(store, record.output)));
+  }
+  for await (const rows of everyPage((cursor) => store.query("actors", { parent: graphActor(run) }, { limit: page, cursor }))) visits.push(...rows.map((record) => actorVisit(viewOfRecord(record), record.machineId)));
+  return visits.toSorted((a, b) => visitParts(a.id).number - visitParts(b.id).number);
+}
+
+const isVisit = (record: EffectRecord): record is VisitEffect => record.visit !== null;
+
+/** The case that each accepted visit took: the node's only one, else what the graph remembers, else what the journal does. */
+async function casesOf(store: Store, graph: ActorView, effects: readonly VisitEffect[]): Promise<ReadonlyMap<string, string>> {
+  const context = graphContext(graph);
+  const nodes = new Map((await readGraph(store, context.graph)).nodes.map((node) => [node.id, node]));
+  const latest = new Map(Object.values(context.visits).map((visit) => [visit.visit, visit.case]));
+  const cases = new Map<string, string>();
+  const forgotten: string[] = [];
+  for (const { visit, state } of effects) {
+    if (state !== "confirmed") continue;
+    const taken = onlyCase(nodes.get(visitParts(visit).node)) ?? latest.get(visit);
+    if (taken) cases.set(visit, taken);
+    else forgotten.push(visit);
+  }
+  if (forgotten.length > 0) await fromJournal(store, graph.record.id, effects, forgotten, cases);
+  return cases;
+}
+
+const onlyCase = (node: GraphNode | undefined): string | undefined => (node?.cases.length === 1 ? (node.cases[0] ?? doneCase) : undefined);
+
+/** The graph data of a run, by digest. */
+export async function readGraph(store: Pick<Store, "blob">, digest: string): Promise<Graph> {
+  return Graph.parse(JSON.parse(Buffer.from(await readBlob(store, digest)).toString("utf8")));
+}
+
+/** The graph's journal holds one done event for each accepted visit, in order. */
+async function fromJournal(store: Store, graph: string, effects: readonly VisitEffect[], forgotten: readonly string[], cases: Map<string, string>): Promise<void> {
+  const wanted = new Set(forgotten.map((visit) => visitParts(visit).node));
+  const pending = new Map<string, string[]>();
+  for (const { visit, state } of effects.toSorted((a, b) => visitParts(a.visit).number - visitParts(b.visit).number)) {
+    const { node } = visitParts(visit);
+    if (state === "confirmed" && wanted.has(node)) pending.set(node, [...(pending.get(node) ?? []), visit]);
+  }
+  const done = /^xstate\.done\.actor\.(.+)$/;
+  for (let from = 1; ; ) {
+    const rows = await store.journal(graph, from, page);
+    for (const row of rows) {
+      const node = done.exec(row.type)?.[1];
+      const visit = node === undefined ? undefined : pending.get(node)?.shift();
+      if (visit === undefined) continue;
+      const payload = await readValue(store, row.payload);
+      const taken = caseIn(payload);
+      if (taken !== null) cases.set(visit, taken);
+    }
+    const last = rows.at(-1);
+    if (rows.length < page || last === undefined) return;
+    from = last.revision + 1;
+  }
+}
+
+function caseIn(payload: unknown): string | null {
+  if (typeof payload !== "object" || payload === null || !("output" in payload)) return null;
+  const { output } = payload;
+  return typeof output === "object" && output !== null && "case" in output && typeof output.case === "string" ? output.case : null;
+}
