@@ -9,15 +9,18 @@ export function closestTo(wrong: string, names: readonly string[]): string {
   return `There are: ${shown.join(", ")}${names.length > shown.length ? ` and ${names.length - shown.length} more` : ""}.`;
 }
 
-/** At most three names within a third of their length in edits, closest first, then in their order. */
+/** At most three names within a third of their length in edits (one edit for short ones), closest first, then in their order. */
 export function closestNames(wrong: string, names: readonly string[]): readonly string[] {
   return names
     .map((name, order) => ({ name, order, distance: edits(wrong.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(Math.max(name.length, wrong.length) / 3)))
+    .filter(({ name, distance }) => distance <= allowedEdits(Math.max(name.length, wrong.length)))
     .sort((a, b) => a.distance - b.distance || a.order - b.order)
     .slice(0, 3)
     .map(({ name }) => name);
 }
+
+/** A name of one letter is no misspelling of another. */
+const allowedEdits = (length: number): number => (length < 2 ? 0 : Math.max(1, Math.floor(length / 3)));
 
 /** Insertions, deletions, replacements and swaps of neighbours that make `a` into `b`. */
 function edits(a: string, b: string): number {

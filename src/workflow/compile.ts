@@ -1,5 +1,5 @@
 /** Graph data to an XState machine: a state per node, each invoking what does the node's work. Needs no author code and holds none.
- *  WF-30 one transition a node. WF-31 the context is bounded by the number of nodes. WF-32 a run enters at most `maxSteps` nodes. */
+ *  WF-24 one step a node. WF-25 the context is bounded by the number of nodes. WF-30 a run enters at most `maxSteps` nodes. */
 import type { AnyActorLogic, AnyStateMachine } from "xstate";
 import { effect, visited, type EffectOptions } from "../../machines/define.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";

@@ -62,11 +62,11 @@ function commonDirectory(paths: readonly string[]): string {
 const manifestName = "manifest.json";
 
 /**
- * Writes stored sources into `directory` (made, private to the user), unless they stand there already. Safe against a crash and against a second process doing the same.
+ * Writes stored sources into `directory` (made, private to the user), unless they stand there whole. Safe against a crash and against a second process doing the same.
  * @throws sourceUnloadable when a blob is missing or is not what its hash says
  */
 export async function materialise(digest: string, readBlob: (hash: string) => Promise<Uint8Array | null>, directory: string): Promise<void> {
-  if ((await readManifest(directory).catch(() => null))?.digest === digest) return;
+  if (await isComplete(directory, digest)) return;
   const blob = async (hash: string, what: string): Promise<Uint8Array> => {
     const bytes = await readBlob(hash);
     if (!bytes || sha256Hex(bytes) !== hash) throw unloadable(digest, `${what} is ${bytes ? "damaged" : "missing"} in the database`);
@@ -83,15 +83,31 @@ export async function materialise(digest: string, readBlob: (hash: string) => Pr
     }
     await writeFile(join(building, manifestName), text, { mode: 0o600 });
     await chmod(building, 0o700);
-    await rm(directory, { recursive: true, force: true });
-    await rename(building, directory);
+    await putInPlace(building, directory, digest);
   } catch (error) {
-    await rm(building, { recursive: true, force: true });
-    // Another process may have been faster; what it wrote is the same.
-    if ((await readManifest(directory).catch(() => null))?.digest === digest) return;
     throw error instanceof PawlError ? error : unloadable(digest, `it cannot be written to ${directory}: ${messageOf(error)}`);
+  } finally {
+    await rm(building, { recursive: true, force: true });
   }
 }
+
+/** A complete copy that another process put there first is left alone: somebody may be reading it. A broken one is moved away. */
+async function putInPlace(building: string, directory: string, digest: string): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await rename(building, directory);
+      return;
+    } catch (error) {
+      if (await isComplete(directory, digest)) return;
+      if (tries === 3) throw error;
+      const broken = `${building}.broken`;
+      await rename(directory, broken).catch(() => undefined); // gone already: the next try finds the place free
+      await rm(broken, { recursive: true, force: true });
+    }
+  }
+}
+
+const isComplete = async (directory: string, digest: string): Promise<boolean> => (await openStored(directory).catch(() => null))?.digest === digest;
 
 /** Stored sources, read and verified. Files are known by the absolute paths that they had. */
 export interface StoredSources {

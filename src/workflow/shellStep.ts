@@ -30,7 +30,7 @@ export async function shellSpec(definition: AnyWorkflow, id: string, context: An
       throw notBegun(id, node.once, "nodeFailed", `has a ${name} callback that threw: ${messageOf(error)}`);
     });
     if (given === undefined || fits(given)) return given;
-    throw notBegun(id, node.once, "nodeFailed", `has a ${name} that is not ${wanted}.`);
+    throw notBegun(id, node.once, "nodeFailed", `has a setting ${name} that is not ${wanted}.`);
   };
   const command = await setting("command", options.command, isProgram, "text without NUL characters");
   if (command === undefined) throw notBegun(id, node.once, "nodeFailed", "has a command callback that gave nothing.");

@@ -1,0 +1,68 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { closestNames } from "../../src/workflow/closest.ts";
+import { findWorkflow, listWorkflows, resolveWorkflow } from "../../src/workflow/find.ts";
+import { directoryWith, errorOf } from "./files.ts";
+
+function place(files: readonly string[]) {
+  const directory = directoryWith(Object.fromEntries(files.map((file) => [file, ""])));
+  mkdirSync(join(directory, "project/deep"), { recursive: true });
+  return { directory, places: { cwd: join(directory, "project"), home: join(directory, "home"), builtIn: join(directory, "builtin") } };
+}
+
+describe("finding a workflow by name", () => {
+  test("WF-44 the project's comes before the user's, and that before the built-in one", () => {
+    const { directory, places } = place(["project/.pi/workflows/a.workflow.ts", "home/.pi/agent/workflows/a.workflow.mts", "home/.pi/agent/workflows/b.workflow.js", "builtin/b.workflow.ts", "builtin/c.workflow.mjs", "builtin/c.workflow.json", "builtin/readme.ts"]);
+    expect(listWorkflows(places)).toEqual([
+      { name: "a", file: join(directory, "project/.pi/workflows/a.workflow.ts"), origin: "project" },
+      { name: "b", file: join(directory, "home/.pi/agent/workflows/b.workflow.js"), origin: "user" },
+      { name: "c", file: join(directory, "builtin/c.workflow.mjs"), origin: "builtIn" },
+    ]);
+    expect(findWorkflow("b", places).file).toBe(join(directory, "home/.pi/agent/workflows/b.workflow.js"));
+  });
+
+  test("WF-44 of two files with one name the TypeScript one is found", () => {
+    const { directory, places } = place(["project/.pi/workflows/a.workflow.js", "project/.pi/workflows/a.workflow.ts"]);
+    expect(findWorkflow("a", places).file).toBe(join(directory, "project/.pi/workflows/a.workflow.ts"));
+  });
+
+  test("WF-44 from a directory inside a repository the project's are found, beyond the repository nothing is", async () => {
+    const inside = place(["project/.git/HEAD", "project/.pi/workflows/a.workflow.ts"]);
+    expect(findWorkflow("a", { ...inside.places, cwd: join(inside.directory, "project/deep") }).name).toBe("a");
+    const beyond = place([".pi/workflows/a.workflow.ts", "project/.git/HEAD"]);
+    expect((await errorOf(() => findWorkflow("a", beyond.places))).code).toBe("unknownWorkflow");
+    const outside = place([".pi/workflows/a.workflow.ts"]);
+    expect((await errorOf(() => findWorkflow("a", outside.places))).code).toBe("unknownWorkflow");
+  });
+
+  test("WF-45 an unknown name lists the closest ones and where was looked", async () => {
+    const { directory, places } = place(["project/.pi/workflows/release.workflow.ts", "builtin/monitor.workflow.ts"]);
+    const error = await errorOf(() => findWorkflow("relaese", places));
+    expect({ code: error.code, message: error.message.replaceAll(directory, "<dir>") }).toEqual({
+      code: "unknownWorkflow",
+      message: 'There is no workflow "relaese". Did you mean release? Looked for relaese.workflow.ts (or .mts, .js, .mjs) in: <dir>/project/.pi/workflows, <dir>/home/.pi/agent/workflows, <dir>/builtin. A path works too: ./path/to/file.workflow.ts',
+    });
+    expect((await errorOf(() => findWorkflow("xyz", places))).message).toContain("There are: release, monitor.");
+    expect((await errorOf(() => findWorkflow("xyz", { cwd: directory, home: directory }))).message).toContain("No workflow was found in any of them.");
+  });
+
+  test("WF-45 a path is taken as it is; one that is not there names the closest beside it", async () => {
+    const { directory, places } = place(["project/.pi/workflows/a.workflow.ts", "project/ship.workflow.ts", "project/plain.ts"]);
+    expect(resolveWorkflow("a", places)).toBe(join(directory, "project/.pi/workflows/a.workflow.ts"));
+    expect(resolveWorkflow("./ship.workflow.ts", places)).toBe(join(directory, "project/ship.workflow.ts"));
+    expect(resolveWorkflow("plain.ts", places)).toBe(join(directory, "project/plain.ts"));
+    expect(resolveWorkflow(join(directory, "project/plain.ts"), places)).toBe(join(directory, "project/plain.ts"));
+    const error = await errorOf(() => resolveWorkflow("./shop.workflow.ts", places));
+    expect(error.message.replaceAll(directory, "<dir>")).toBe("There is no workflow file <dir>/project/shop.workflow.ts. Did you mean <dir>/project/ship.workflow.ts?");
+  });
+});
+
+describe("closest names", () => {
+  test("WF-45 swaps, misses and other letters are found, other words are not", () => {
+    expect(closestNames("relaese", ["release", "monitor"])).toEqual(["release"]);
+    expect(closestNames("Monitor", ["monitor"])).toEqual(["monitor"]);
+    expect(closestNames("x", ["a", "b"])).toEqual([]);
+    expect(closestNames("approve", ["approved", "improve", "build"])).toEqual(["approved", "improve"]);
+  });
+});
