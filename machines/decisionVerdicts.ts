@@ -101,7 +101,7 @@ export function judgeSettled(context: DecisionContext, state: SettledState, even
   if (sameKey && !isSameSubmission(sameKey, event)) return fixedReply("keyReused", receipt);
   const stale = staleness(context.request, event);
   if (stale) return stale;
-  if (winner?.kind === "human" && isSameAnswer(winner, event)) return { code: "duplicate", message: `Already accepted: "${resolution.response.choice}".`, receipt };
+  if (winner && isSameAnswer(winner, event)) return { code: "duplicate", message: `Already accepted: "${resolution.response.choice}".`, receipt };
   return winnerReply(resolution);
 }
 

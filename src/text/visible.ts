@@ -49,10 +49,11 @@ function mayStay(character: string, offset: number, text: string): boolean {
 }
 
 function isInTagFlag(offset: number, text: string): boolean {
-  const start = text.lastIndexOf(tagFlagBase, offset);
-  if (start === -1 || offset - start > reach) return false;
-  const flag = tagFlag.exec(text.slice(start, start + reach))?.[0];
-  return flag !== undefined && offset < start + flag.length;
+  const from = Math.max(0, offset - reach);
+  const base = text.slice(from, offset).lastIndexOf(tagFlagBase);
+  if (base === -1) return false;
+  const flag = tagFlag.exec(text.slice(from + base, from + base + reach))?.[0];
+  return flag !== undefined && offset < from + base + flag.length;
 }
 
 // Linear in the text's length: no part can match what its neighbour matches.

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { cellWidth, padCells, truncate, wrap, wrapExact } from "../../src/text/cells.ts";
 import { visible } from "../../src/text/visible.ts";
@@ -26,6 +27,15 @@ test("TEXT-2 case 160 flags, families, CJK and combining marks take the cells th
   for (const [text, width] of widths) expect(cellWidth(text), text).toBe(width);
   expect(padCells("日", 4)).toBe("日  ");
   expect(padCells("long", 2)).toBe("long");
+});
+
+test("TEXT-2 plain characters take the cells that the grapheme rules give them, each and together", () => {
+  const ranges = [[0x20, 0x7e], [0xc0, 0x24f], [0x400, 0x482], [0x3041, 0x3096], [0x30a1, 0x30fa], [0x3400, 0x4dbf], [0x4e00, 0x9fff], [0xac00, 0xd7a3]] as const;
+  for (const [from, to] of ranges) {
+    const all = Array.from({ length: to - from + 1 }, (_, i) => String.fromCharCode(from + i));
+    expect(all.filter((character) => cellWidth(character) !== stringWidth(character))).toEqual([]);
+    expect(cellWidth(all.join(""))).toBe(stringWidth(all.join("")));
+  }
 });
 
 test("TEXT-3 case 162 a character of two cells on a screen of one ends, and is not lost", () => {
