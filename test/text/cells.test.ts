@@ -84,7 +84,7 @@ test("TEXT-3 no line is wider than its screen, at any width, and nothing is left
         expect(squeezed(decoded(lines.join("")))).toBe(squeezed(decoded(visible(text))));
       }
     }),
-    { seed: 31, numRuns: 2000 },
+    { seed: 31, numRuns: 600 },
   );
 });
 
@@ -104,7 +104,7 @@ test("TEXT-6 a label never takes more than its cells", () => {
       expect(cellWidth(label)).toBeLessThanOrEqual(width);
       expect(label).not.toContain("\n");
     }),
-    { seed: 33, numRuns: 1000 },
+    { seed: 33, numRuns: 300 },
   );
 });
 
