@@ -3,7 +3,7 @@ import { z, type ZodType } from "zod";
 import { PawlError } from "../errors.ts";
 import { closestTo } from "./closest.ts";
 import type { AnyNode } from "./definition.ts";
-import { defaultMaxSteps, defaultTimeoutMs, doneCase, Graph, nodeIdPattern, softCases, type GraphNode } from "./graph.ts";
+import { defaultMaxSteps, defaultTimeoutMs, doneCase, Graph, isSoftCase, nodeIdPattern, type GraphNode } from "./graph.ts";
 import { nodeProblems } from "./nodeChecks.ts";
 import { isSchema } from "./schema.ts";
 
@@ -97,7 +97,7 @@ function graphNode(node: DraftNode): GraphNode {
   return {
     id: node.id,
     kind: behaviour.kind,
-    cases: [...(settings.cases ?? Object.keys(routes).filter((name) => !(softCases as readonly string[]).includes(name)))],
+    cases: [...(settings.cases ?? Object.keys(routes).filter((name) => !isSoftCase(name)))],
     routes,
     timeoutMs: timeoutMs === undefined ? defaultTimeoutMs : typeof timeoutMs === "function" ? "callback" : timeoutMs,
     once: settings.once,

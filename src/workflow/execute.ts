@@ -29,7 +29,7 @@ export interface FoundNode<Kind extends NodeBehaviour["kind"]> {
 export function findNode<Kind extends NodeBehaviour["kind"]>(definition: AnyWorkflow, id: string, ...kinds: readonly Kind[]): FoundNode<Kind> {
   const node = definition.graph.nodes.find((other) => other.id === id);
   const found = Object.hasOwn(definition.nodes, id) ? definition.nodes[id] : undefined;
-  const isWanted = (behaviour: NodeBehaviour): behaviour is Extract<NodeBehaviour, { kind: Kind }> => (kinds as readonly string[]).includes(behaviour.kind);
+  const isWanted = (behaviour: NodeBehaviour): behaviour is Extract<NodeBehaviour, { kind: Kind }> => kinds.some((kind) => kind === behaviour.kind);
   if (!node || !found || !isWanted(found.behaviour)) throw new PawlError("internal", `Workflow "${definition.name}" has no ${kinds.join(" or ")} node "${id}".`, { subject: id });
   return { node, settings: found.settings, behaviour: found.behaviour };
 }

@@ -5,6 +5,8 @@ import { canonicalJson, sha256Hex } from "../digest.ts";
 /** Names the routes that are not cases of the node itself. */
 export const softCases = ["failed", "timedOut"] as const;
 
+export const isSoftCase = (name: string): boolean => softCases.some((soft) => soft === name);
+
 /** The case of a node that has no cases of its own. */
 export const doneCase = "done";
 

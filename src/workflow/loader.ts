@@ -83,7 +83,7 @@ function loadError(file: string, graph: ModuleGraph, error: unknown): PawlError 
   const where = placeText(place);
   if (isPawlError(error) && error.code === "invalidWorkflow") return new PawlError("invalidWorkflow", `${where}: ${error.message}`, { subject: file, cause: error });
   const frame = codeFrame(graph.text(place.file), place);
-  const what = error instanceof ModuleProblem ? error.message : `${error instanceof Error ? error.name : "It"} was thrown while it loaded: ${messageOf(error)}`;
+  const what = error instanceof ModuleProblem ? error.message : `${error instanceof Error ? error.name : "Something that is no error"} was thrown while it loaded: ${messageOf(error)}`;
   return new PawlError("loadFailed", `Cannot load workflow ${basename(file)} (${where}): ${what}${frame === "" ? "" : `\n\n${frame}`}`, { subject: file, path: where, cause: error });
 }
 

@@ -5,7 +5,7 @@ import type { Choices } from "./choices.ts";
 import { isSchema } from "./schema.ts";
 import { closestTo } from "./closest.ts";
 import type { DraftNode } from "./checks.ts";
-import { choiceIdPattern, doneCase, nodeKinds, reservedCases, softCases } from "./graph.ts";
+import { choiceIdPattern, doneCase, isSoftCase, nodeKinds, reservedCases, softCases } from "./graph.ts";
 import type { NodeBehaviour, NodeSettings } from "./nodes/node.ts";
 
 export const maxStatusDetailUnits = 120;
@@ -20,7 +20,9 @@ export function nodeProblems({ id, definition, next }: DraftNode, ids: readonly 
 }
 
 function isNode(value: unknown): value is DraftNode["definition"] {
-  return typeof value === "object" && value !== null && "settings" in value && "behaviour" in value && typeof value.behaviour === "object" && value.behaviour !== null && "kind" in value.behaviour && (nodeKinds as readonly unknown[]).includes(value.behaviour.kind);
+  if (typeof value !== "object" || value === null || !("settings" in value) || !("behaviour" in value)) return false;
+  const { behaviour } = value;
+  return typeof behaviour === "object" && behaviour !== null && "kind" in behaviour && nodeKinds.some((kind) => kind === behaviour.kind);
 }
 
 /** True for what `timeoutMs` may be, callbacks aside. */
@@ -89,7 +91,7 @@ function nextProblems(settings: NodeSettings, next: unknown, ids: readonly strin
   const routed = routes.map(([name]) => name);
   const problems = routes.flatMap(([name, target]) => targetProblems(`the target of "${name}"`, target, ids));
   if (settings.cases === null) {
-    const own = routed.filter((name) => !(softCases as readonly string[]).includes(name));
+    const own = routed.filter((name) => !isSoftCase(name));
     return [...problems, ...(own.length > 0 ? caseProblems(own) : ["has a route but no targets; give each case that it may name a target."])];
   }
   if (!single) problems.push(...caseProblems(settings.cases), ...settings.cases.filter((name) => !routed.includes(name)).map((name) => `has no target for its case "${name}"; add ${name}: "<node>" to its next.`));

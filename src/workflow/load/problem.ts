@@ -43,7 +43,9 @@ export function placeInStack(error: unknown, files: readonly string[]): Required
   for (const frame of stack.split("\n")) {
     for (const file of files) {
       const at = frame.indexOf(`${file}:`);
-      const [, line, column = "1"] = at < 0 ? [] : (/^(\d+)(?::(\d+))?/.exec(frame.slice(at + file.length + 1)) ?? []);
+      // A longer path may end in the same letters.
+      const isWhole = at === 0 || /[\s(]$|file:\/\/$/.test(frame.slice(0, at));
+      const [, line, column = "1"] = at < 0 || !isWhole ? [] : (/^(\d+)(?::(\d+))?/.exec(frame.slice(at + file.length + 1)) ?? []);
       if (line !== undefined) return { file, line: Number(line), column: Number(column) };
     }
   }
