@@ -2,25 +2,30 @@
 import type { DecisionChannelRequest, DecisionReceipt } from "../../machines/contracts/decision.ts";
 import type { DecisionRow, DecisionState, EffectRecord, EffectState, Page, PageRequest, RunState } from "../../persistence/store.ts";
 
-/** A run as people and programs see it. Times in epoch ms. */
-export interface RunView {
+/** A run as lists show it: what does not grow with its history. Times in epoch ms. */
+export interface RunSummary {
   readonly id: string;
   readonly workflow: string;
   readonly state: RunState;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly endedAt: number | null;
-  readonly input: unknown;
-  /** The end node's output; only when completed. */
-  readonly result: unknown;
   /** Closed reason and text when it ended otherwise or is blocked. */
   readonly reason: { readonly code: string; readonly message: string } | null;
   /** Node that runs or waits now; null before the start and after the end. */
   readonly current: string | null;
-  readonly visits: readonly VisitView[];
   readonly decisions: readonly DecisionView[];
   /** Effects with an unknown outcome. */
   readonly ambiguous: readonly EffectView[];
+}
+
+/** A run as people and programs see it. */
+export interface RunView extends RunSummary {
+  readonly input: unknown;
+  /** The end node's output; only when completed. */
+  readonly result: unknown;
+  /** In the order in which they were entered. */
+  readonly visits: readonly VisitView[];
 }
 
 export interface VisitView {
@@ -86,7 +91,8 @@ export type RunEvent =
 
 /** Reads: open beside an owner too. */
 export interface StateReader {
-  runs(filter?: { state?: readonly RunState[]; workflow?: string }, page?: PageRequest): Promise<Page<RunView>>;
+  /** `decisions` of a listed run are its open ones. */
+  runs(filter?: { state?: readonly RunState[]; workflow?: string }, page?: PageRequest): Promise<Page<RunSummary>>;
   /** Full id, or the end of one that fits a single run. @throws unknownRun with the closest ids. */
   run(id: string): Promise<RunView>;
   decisions(filter?: { run?: string; state?: readonly DecisionState[] }, page?: PageRequest): Promise<Page<DecisionView>>;

@@ -3,7 +3,7 @@ import type { DecisionRow, DecisionState, EffectState, Page, PageRequest, RunRow
 import { isPawlError, PawlError } from "../errors.ts";
 import { findDecisionCode, parseDecisionCode } from "../decisionCode.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import type { DecisionView, EffectView, RunView, VisitView } from "./api.ts";
+import type { DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
 import { openCodes } from "./executors.ts";
 import { findRun } from "./lookup.ts";
 import { runContext } from "./runDefinition.ts";
@@ -12,6 +12,14 @@ import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView } from "./views.ts";
 import { readVisits } from "./visits.ts";
 
+const rereads = 3;
+
+/** A run's own actor and its graph's. */
+interface RunActors {
+  readonly run: ActorView | null;
+  readonly graph: ActorView | null;
+}
+
 export class Reader {
   protected readonly store: Store;
 
@@ -19,13 +27,20 @@ export class Reader {
     this.store = store;
   }
 
-  async runs(filter: { state?: readonly RunState[]; workflow?: string } = {}, page: PageRequest = {}): Promise<Page<RunView>> {
+  async runs(filter: { state?: readonly RunState[]; workflow?: string } = {}, page: PageRequest = {}): Promise<Page<RunSummary>> {
     const { items, cursor } = await this.store.query("runs", filter, page);
-    return { cursor, items: await Promise.all(items.map((row) => this.viewOfRun(row))) };
+    return { cursor, items: await Promise.all(items.map(async (row) => this.summaryOf(row, await this.actorsOf(row.id), ["open"]))) };
   }
 
   async run(id: string): Promise<RunView> {
-    return this.viewOfRun(await findRun(this.store, id));
+    let row = await findRun(this.store, id);
+    // A view is read in several looks; where the run moved between them it is read again, a bounded number of times.
+    for (let tries = 0; ; tries += 1) {
+      const view = await this.viewOfRun(row);
+      const now = await findRun(this.store, row.id);
+      if (tries === rereads || (now.state === row.state && now.updatedAt === row.updatedAt)) return view;
+      row = now;
+    }
   }
 
   async decisions(filter: { run?: string; state?: readonly DecisionState[] } = {}, page: PageRequest = {}): Promise<Page<DecisionView>> {
@@ -72,27 +87,29 @@ export class Reader {
 
   private async viewOfRun(row: RunRow): Promise<RunView> {
     const { store } = this;
-    const [run, graph] = await Promise.all([readView(store, row.id), readView(store, graphActor(row.id))]);
-    const context = run === null ? null : runContext(run);
-    const decisions: DecisionView[] = [];
-    for await (const rows of everyPage((cursor) => store.query("decisions", { run: row.id }, { limit: 500, cursor }))) decisions.push(...(await this.viewsOfDecisions(rows)));
-    const ambiguous: EffectView[] = [];
-    for await (const rows of everyPage((cursor) => store.query("effects", { root: row.id, state: ["ambiguous"] }, { limit: 500, cursor }))) ambiguous.push(...rows.map(effectView));
+    const actors = await this.actorsOf(row.id);
+    const end = actors.run === null ? null : runContext(actors.run).end;
     return {
-      id: row.id,
-      workflow: row.workflow,
-      state: row.state,
-      createdAt: row.createdAt,
-      updatedAt: row.updatedAt,
-      endedAt: row.endedAt,
+      ...(await this.summaryOf(row, actors, undefined)),
       input: await readValue(store, row.input),
-      result: row.state === "completed" && context?.end ? await this.outputOf(context.end.visit) : null,
-      reason: context?.reason ?? faultOf(run, graph),
-      current: graph?.record.status === "active" && typeof graph.value === "string" ? graph.value : null,
-      visits: graph === null ? [] : await this.visitsOf(row.id, graph),
-      decisions,
-      ambiguous,
+      result: row.state === "completed" && end !== null ? await this.outputOf(end.visit) : null,
+      visits: actors.graph === null ? [] : await this.visitsOf(row.id, actors.graph),
     };
+  }
+
+  private async actorsOf(run: string): Promise<RunActors> {
+    return { run: await readView(this.store, run), graph: await readView(this.store, graphActor(run)) };
+  }
+
+  private async summaryOf({ id, workflow, state, createdAt, updatedAt, endedAt }: RunRow, { run, graph }: RunActors, of: readonly DecisionState[] | undefined): Promise<RunSummary> {
+    const { store } = this;
+    const decisions: DecisionView[] = [];
+    for await (const rows of everyPage((cursor) => store.query("decisions", { run: id, ...(of === undefined ? {} : { state: of }) }, { limit: 500, cursor }))) decisions.push(...(await this.viewsOfDecisions(rows)));
+    const ambiguous: EffectView[] = [];
+    for await (const rows of everyPage((cursor) => store.query("effects", { root: id, state: ["ambiguous"] }, { limit: 500, cursor }))) ambiguous.push(...rows.map(effectView));
+    const reason = (run === null ? null : runContext(run).reason) ?? faultOf(run, graph);
+    const current = graph?.record.status === "active" && typeof graph.value === "string" ? graph.value : null;
+    return { id, workflow, state, createdAt, updatedAt, endedAt, reason, current, decisions, ambiguous };
   }
 
   /** A run whose graph data is gone is still shown, without its visits: showing is how its owner learns of it. */
