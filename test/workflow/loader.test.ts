@@ -86,6 +86,17 @@ export default workflow({ name: "styles", input: z.object({}) })
     expect(sources.manifest.files.map(({ path }) => path)).toEqual(["common.cjs", "data.json", "deep.cjs", "lazy.ts", "lib/helper.ts", "lib/index.ts", "w.workflow.ts"]);
   });
 
+  test("WF-42 a module that several visits import at once is whole for each of them", async () => {
+    const directory = directoryWith({
+      "w.workflow.ts": minimal.replace("input.n * 2", 'import("./slow.ts").then(({ parts }) => parts.length + input.n)'),
+      "slow.ts": 'import { one } from "./one.ts";\nawait new Promise((resolve) => setTimeout(resolve, 20));\nexport const parts = [one, "two"];',
+      "one.ts": 'export const one = "one";',
+    });
+    const { definition } = await loadWorkflow(join(directory, "w.workflow.ts"));
+    const visits = [1, 2, 3].map((n) => executeNode(definition, "double", contextFor(definition, "double", { input: { n } }), fakeClock()));
+    expect(await Promise.all(visits)).toEqual([3, 4, 5].map((value) => ({ case: "done", value })));
+  });
+
   test("WF-42 a file behind a symbolic link imports what lies beside the real one", async () => {
     const directory = directoryWith({ "real/w.workflow.ts": minimal.replace("export", 'import "./beside.ts";\nexport'), "real/beside.ts": "export {};", "links/.keep": "" });
     symlinkSync(join(directory, "real/w.workflow.ts"), join(directory, "links/w.workflow.ts"));
@@ -226,6 +237,16 @@ describe("stored sources", () => {
     const lost = loaded.sources.manifest.files.find(({ path }) => path === "lib/times.ts")?.sha256 ?? "";
     blobs.delete(lost);
     expect(await errorOf(write)).toMatchObject({ code: "sourceUnloadable", message: expect.stringContaining('file "lib/times.ts" is missing in the database') });
+  });
+
+  test("WF-51 an import whose name is computed works from the file, and is refused by name from the stored copy", async () => {
+    const { directory, copy, expected, write, loaded } = await stored({ "src/w.workflow.ts": minimal.replace("input.n * 2", 'import(["./by", "name.ts"].join("-")).then((m) => m.n)'), "src/by-name.ts": "export const n = 3;" });
+    expect(await executeNode(loaded.definition, "double", contextFor(loaded.definition, "double"), fakeClock())).toEqual({ case: "done", value: 3 });
+    await write();
+    const copied = await loadStoredWorkflow(copy, expected);
+    const error = await errorOf(() => executeNode(copied, "double", contextFor(copied, "double"), fakeClock()));
+    expect(error.message).toBe('Node "double" threw: Cannot find "./by-name.ts", which is imported here.');
+    expect(directory).not.toBe(copy);
   });
 
   test("WF-53 a copy that gives another graph than the run's is refused", async () => {
