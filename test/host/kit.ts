@@ -1,7 +1,9 @@
 /** A state directory and a project of a test's own, with real workflow files in it, and hosts that are closed when the test is over. */
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { onTestFinished, vi } from "vitest";
 import type { EmbeddedHost, RunEvent, RunView } from "../../src/host/api.ts";
 import { openEmbedded, type EmbeddedOptions } from "../../src/host/embedded.ts";
@@ -88,3 +90,33 @@ export function openCode(view: RunView): string {
 
 export const askNode = (targets = `{ go: "after", stop: "end", replan: "ask" }`, more = ""): string =>
   `.node("ask", humanDecision({ audience: "operator", choices: approval, request: ({ input }) => { mark("asked"); return { title: "Go on?", subject: input }; }${more} }), ${targets})`;
+
+export interface HostProcess {
+  readonly pid: number;
+  /** Id of the run, once it is known. */
+  readonly run: Promise<string>;
+  /** What it printed at its end; rejects when it was killed or failed. */
+  readonly view: Promise<RunView>;
+  readonly ended: Promise<void>;
+}
+
+/** Another process that owns the project's state directory; killed when the test is over. */
+export function hostProcess(project: Project, workflow: string, known?: string): HostProcess {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("children/host.ts", import.meta.url)), project.home, workflow, project.directory, ...(known === undefined ? [] : [known])], { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  let errors = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const line = async (name: string): Promise<string> => {
+    await Promise.race([vi.waitUntil(() => output.includes(`\n${name} `) || output.startsWith(`${name} `), { timeout: 15_000, interval: 10 }), ended]);
+    const found = output.split("\n").find((text) => text.startsWith(`${name} `));
+    if (found === undefined) throw new Error(`the other host said no ${name}: ${errors}`);
+    return found.slice(name.length + 1);
+  };
+  const run = line("run");
+  const view = ended.then(async () => JSON.parse(await line("view")) as RunView); // what children/host.ts prints
+  for (const promise of [run, view]) promise.catch(() => undefined);
+  return { pid: child.pid ?? 0, run, view, ended };
+}
