@@ -143,7 +143,8 @@ function entryWriter(db: Database): (entry: Commit, lastSeq: number) => Refusal 
   };
 
   const writeActors = (entry: Commit): Refusal | undefined => {
-    for (const actor of inOrder(entry.actors, (actor) => (entry.expects[actor.id] === 0 ? 2 : actor.status === "active" ? 1 : 0))) {
+    // New ones last: one may take the key or the system id of one that ends here.
+    for (const actor of inOrder(entry.actors, (actor) => Number(entry.expects[actor.id] === 0))) {
       const expected = entry.expects[actor.id];
       if (expected === undefined) return violation("written_actor_is_expected", `actor ${actor.id} is written without an expected revision`);
       if (actor.revision < expected) return violation("revision_never_falls", `actor ${actor.id} would fall from revision ${expected} to ${actor.revision}`);

@@ -191,7 +191,7 @@ export function storeContract(name: string, open: () => Promise<{ store: Store; 
           ],
         }),
       );
-      const moved = timerOf("a", "x", { dueAt: 9_000, revision: 2, event: '{"type":"other"}' });
+      const moved = timerOf("a", "x", { to: "b", dueAt: 9_000, revision: 2, event: '{"type":"other"}' });
       await write(
         stepOf("a", 2, {
           timers: [

@@ -62,6 +62,13 @@ describe("a connection", () => {
     }
   });
 
+  test("STORE-1 opening a sound database and closing it again changes no byte of it", async () => {
+    const { home } = await usedHome();
+    const before = contentOf(home);
+    await (await openStore({ home, mode: "owner" })).release();
+    expect(contentOf(home)).toEqual(before);
+  });
+
   test("STORE-14 the tables are those of the golden dump, and the released SQL is unchanged", () => {
     const db = openDatabase(":memory:", { mode: "owner" });
     const dump = dumpSchema(db);

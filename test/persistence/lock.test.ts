@@ -21,6 +21,13 @@ describe("ownership of a state directory", () => {
     await first.ended;
   });
 
+  test("STORE-6 an owner that is just leaving is waited for", async () => {
+    const home = temporaryDirectory();
+    const leaving = startChild("holder.ts", [join(home, "pawl.lock"), "begin exclusive", "80"]);
+    await leaving.line((line) => line === "held");
+    await (await openStore({ home, mode: "owner" })).release();
+  });
+
   test("STORE-6 two owners in one process exclude each other too", async () => {
     const home = temporaryDirectory();
     const first = await openStore({ home, mode: "owner" });
