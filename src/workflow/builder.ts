@@ -24,8 +24,14 @@ export interface WorkflowOptions<Schema extends ZodType> {
  */
 export interface WorkflowBuilder<RunInput, Input, Defined, Promised, Routes, Exits extends AnyExit> {
   /** Promises a node that comes later, so that a loop can read its last result. `shape` is its output's schema, or a decision's choices. */
-  later<const Id extends string, Output>(id: Id extends keyof Defined | keyof Promised ? Mistake<`node "${Id}" is there already`> : Id, shape: ZodType<Output>): WorkflowBuilder<RunInput, Input, Defined, Promised & Record<Id, Output>, Routes, Exits>;
-  later<const Id extends string, const Offered extends Choices>(id: Id extends keyof Defined | keyof Promised ? Mistake<`node "${Id}" is there already`> : Id, shape: Offered): WorkflowBuilder<RunInput, Input, Defined, Promised & Record<Id, ChoiceResponse<Offered>>, Routes, Exits>;
+  later<const Id extends string, Output>(
+    id: Id extends keyof Defined | keyof Promised ? Mistake<`node "${Id}" is there already`> : Id,
+    shape: ZodType<Output>,
+  ): WorkflowBuilder<RunInput, Input, Defined, Promised & Record<Id, Output>, Routes, Exits>;
+  later<const Id extends string, const Offered extends Choices>(
+    id: Id extends keyof Defined | keyof Promised ? Mistake<`node "${Id}" is there already`> : Id,
+    shape: Offered,
+  ): WorkflowBuilder<RunInput, Input, Defined, Promised & Record<Id, ChoiceResponse<Offered>>, Routes, Exits>;
 
   /**
    * Adds a node. `next` is its target, or targets by case; `failed` and `timedOut` are cases of every node.
@@ -42,7 +48,9 @@ export interface WorkflowBuilder<RunInput, Input, Defined, Promised, Routes, Exi
 }
 
 /** Starts a workflow; add nodes, then `build()`, and export that as the file's default. */
-export function workflow<const Schema extends ZodType>(options: WorkflowOptions<Schema>): WorkflowBuilder<z.input<Schema>, z.output<Schema>, unknown, unknown, never, never> {
+export function workflow<const Schema extends ZodType>(
+  options: WorkflowOptions<Schema>,
+): WorkflowBuilder<z.input<Schema>, z.output<Schema>, unknown, unknown, never, never> {
   // The types count what the values only collect: each call gives the same kind of object.
   return builder({ name: options?.name, input: options?.input, maxSteps: options?.maxSteps, promised: [], nodes: [] }) as ReturnType<typeof workflow<Schema>>;
 }

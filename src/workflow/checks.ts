@@ -23,7 +23,20 @@ export interface DraftNode {
 }
 
 /** Names that `/workflow <name>` would take for a command. */
-export const reservedNames: readonly string[] = ["answer", "adopt", "cancel", "clear", "list", "pause", "recover", "restart", "resume", "status", "then", "view"];
+export const reservedNames: readonly string[] = [
+  "answer",
+  "adopt",
+  "cancel",
+  "clear",
+  "list",
+  "pause",
+  "recover",
+  "restart",
+  "resume",
+  "status",
+  "then",
+  "view",
+];
 
 const longestNameUnits = 256;
 const controlCharacter = /\p{Cc}/u;
@@ -31,11 +44,22 @@ const controlCharacter = /\p{Cc}/u;
 /** @throws invalidWorkflow with every problem, each naming its node. */
 export function checkedGraph(draft: Draft): Graph {
   const ids = draft.nodes.map(({ id }) => id);
-  const problems = [...headProblems(draft), ...idProblems(ids), ...draft.nodes.flatMap((node) => nodeProblems(node, ids)), ...promiseProblems(draft.promised, ids)];
+  const problems = [
+    ...headProblems(draft),
+    ...idProblems(ids),
+    ...draft.nodes.flatMap((node) => nodeProblems(node, ids)),
+    ...promiseProblems(draft.promised, ids),
+  ];
   if (problems.length === 0) problems.push(...reachProblems(draft));
   if (problems.length > 0) throw invalidWorkflow(draft.name, problems);
   const first = ids[0] ?? "";
-  const checked = Graph.safeParse({ schema: "pawl.graph.v1", name: draft.name, entry: first, maxSteps: draft.maxSteps ?? defaultMaxSteps, nodes: draft.nodes.map(graphNode) });
+  const checked = Graph.safeParse({
+    schema: "pawl.graph.v1",
+    name: draft.name,
+    entry: first,
+    maxSteps: draft.maxSteps ?? defaultMaxSteps,
+    nodes: draft.nodes.map(graphNode),
+  });
   if (!checked.success) throw invalidWorkflow(draft.name, [z.prettifyError(checked.error)]);
   return checked.data;
 }
@@ -48,10 +72,12 @@ function invalidWorkflow(name: unknown, problems: readonly string[]): PawlError 
 
 function headProblems({ name, input, maxSteps, nodes }: Draft): string[] {
   const problems: string[] = [];
-  if (typeof name !== "string" || name.trim() === "" || name.length > longestNameUnits || controlCharacter.test(name)) problems.push(`its name must be text of 1 to ${longestNameUnits} characters without control characters.`);
+  if (typeof name !== "string" || name.trim() === "" || name.length > longestNameUnits || controlCharacter.test(name))
+    problems.push(`its name must be text of 1 to ${longestNameUnits} characters without control characters.`);
   else if (reservedNames.includes(name)) problems.push(`the name "${name}" is that of a command; choose another (taken: ${reservedNames.join(", ")}).`);
   if (!isSchema(input)) problems.push("its input must be a zod schema, such as z.object({ task: z.string() }).");
-  if (maxSteps !== undefined && !(Number.isSafeInteger(maxSteps) && maxSteps >= 1)) problems.push(`maxSteps must be a whole number of at least 1, not ${String(maxSteps)}.`);
+  if (maxSteps !== undefined && !(Number.isSafeInteger(maxSteps) && maxSteps >= 1))
+    problems.push(`maxSteps must be a whole number of at least 1, not ${String(maxSteps)}.`);
   if (nodes.length === 0) problems.push("it has no node; add one with .node(id, definition).");
   return problems;
 }
@@ -59,14 +85,23 @@ function headProblems({ name, input, maxSteps, nodes }: Draft): string[] {
 function idProblems(ids: readonly unknown[]): string[] {
   const problems: string[] = [];
   for (const [index, id] of ids.entries()) {
-    if (typeof id !== "string" || !nodeIdPattern.test(id) || id === "__proto__") problems.push(`node ${index + 1} has the id ${JSON.stringify(id) ?? String(id)}; an id is a letter or _, then up to 63 letters, digits, _ or -, and not __proto__.`);
+    if (typeof id !== "string" || !nodeIdPattern.test(id) || id === "__proto__")
+      problems.push(
+        `node ${index + 1} has the id ${JSON.stringify(id) ?? String(id)}; an id is a letter or _, then up to 63 letters, digits, _ or -, and not __proto__.`,
+      );
     else if (ids.indexOf(id) !== index && ids.lastIndexOf(id) === index) problems.push(`two nodes are named "${id}"; give one of them another id.`);
   }
   return problems;
 }
 
 function promiseProblems(promised: readonly string[], ids: readonly string[]): string[] {
-  return promised.filter((id, index) => !ids.includes(id) || promised.indexOf(id) !== index).map((id) => (ids.includes(id) ? `later("${id}") stands there twice; leave one.` : `later("${id}") promised a node that never comes; add it or take the promise away. ${closestTo(id, ids)}`));
+  return promised
+    .filter((id, index) => !ids.includes(id) || promised.indexOf(id) !== index)
+    .map((id) =>
+      ids.includes(id)
+        ? `later("${id}") stands there twice; leave one.`
+        : `later("${id}") promised a node that never comes; add it or take the promise away. ${closestTo(id, ids)}`,
+    );
 }
 
 /** Nodes that no route leads to. A cycle is allowed: `maxSteps` bounds it. */
@@ -80,7 +115,11 @@ function reachProblems({ nodes }: Draft): string[] {
     reached.add(id);
     open.push(...(targets.get(id) ?? []));
   }
-  return nodes.filter(({ id }) => !reached.has(id)).map(({ id }) => `no route leads to node "${id}"; name it as the next of another node, or take it away. The first node, "${first?.id ?? ""}", is the entry.`);
+  return nodes
+    .filter(({ id }) => !reached.has(id))
+    .map(
+      ({ id }) => `no route leads to node "${id}"; name it as the next of another node, or take it away. The first node, "${first?.id ?? ""}", is the entry.`,
+    );
 }
 
 /** Targets by case. `next` has passed `nodeProblems`. */

@@ -55,9 +55,17 @@ function logicOf(node: GraphNode): AnyActorLogic {
   return effect<NodeOutput, NodeInput>(graphEffects[node.kind], options);
 }
 
-const retryOf = ({ maxAttempts, initialMs, factor, maxMs }: NonNullable<GraphNode["retry"]>) => ({ maxAttempts, initialMs, ...(factor === undefined ? {} : { factor }), ...(maxMs === undefined ? {} : { maxMs }) });
+const retryOf = ({ maxAttempts, initialMs, factor, maxMs }: NonNullable<GraphNode["retry"]>) => ({
+  maxAttempts,
+  initialMs,
+  ...(factor === undefined ? {} : { factor }),
+  ...(maxMs === undefined ? {} : { maxMs }),
+});
 
-type Guard = { type: "failed"; params: FailureParams } | { type: "took"; params: { case: string } } | { type: "outOfSteps"; params: { cases: readonly string[]; limit: number } };
+type Guard =
+  | { type: "failed"; params: FailureParams }
+  | { type: "took"; params: { case: string } }
+  | { type: "outOfSteps"; params: { cases: readonly string[]; limit: number } };
 type Action =
   | { type: "recordAccepted" | "complete"; params: { node: string } }
   | { type: "recordFailed" | "fail"; params: { node: string; as: "failed" | "timedOut" } }
@@ -79,14 +87,16 @@ function stateOf(node: GraphNode, limit: number) {
 
   const failures = (["timedOut", "failed"] as const).flatMap((as): Transition[] => {
     const failed: Action = { type: "recordFailed", params: { node: id, as } };
-    if (routes[as] === undefined) return [{ guard: { type: "failed", params: { as } }, target: endStates[as], actions: [failed, { type: "fail", params: { node: id, as } }] }];
+    if (routes[as] === undefined)
+      return [{ guard: { type: "failed", params: { as } }, target: endStates[as], actions: [failed, { type: "fail", params: { node: id, as } }] }];
     return [
       { guard: { type: "failed", params: { as, limit } }, target: endStates.failed, actions: [failed, stopped] },
       { guard: { type: "failed", params: { as } }, ...to(as), actions: [failed] },
     ];
   });
   const onward = node.cases.filter((name) => routes[name] !== undefined);
-  const outOfSteps: Transition[] = onward.length === 0 ? [] : [{ guard: { type: "outOfSteps", params: { cases: onward, limit } }, target: endStates.failed, actions: [accepted, stopped] }];
+  const outOfSteps: Transition[] =
+    onward.length === 0 ? [] : [{ guard: { type: "outOfSteps", params: { cases: onward, limit } }, target: endStates.failed, actions: [accepted, stopped] }];
   const taken = node.cases.map((name): Transition => ({
     guard: { type: "took", params: { case: name } },
     ...to(name),

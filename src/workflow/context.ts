@@ -89,8 +89,13 @@ function readable<T>(values: { readonly [node: string]: T }, absent: (name: stri
 
 function missingOutput(node: string, name: string, nodes: readonly string[], result: NodeResult | undefined): Error {
   if (!nodes.includes(name)) return unknownNode(node, "outputs", name, nodes);
-  if (!result || result.status === "accepted") return new Error(`Node "${node}" read outputs.${name}, but "${name}" has not run yet. Route through "${name}" first, or read results.${name}, which is undefined until then.`);
-  return new Error(`Node "${node}" read outputs.${name}, but the latest visit of "${name}" ${result.status === "failed" ? "failed" : "timed out"} (${result.error.reason}). Read results.${name} and look at its status.`);
+  if (!result || result.status === "accepted")
+    return new Error(
+      `Node "${node}" read outputs.${name}, but "${name}" has not run yet. Route through "${name}" first, or read results.${name}, which is undefined until then.`,
+    );
+  return new Error(
+    `Node "${node}" read outputs.${name}, but the latest visit of "${name}" ${result.status === "failed" ? "failed" : "timed out"} (${result.error.reason}). Read results.${name} and look at its status.`,
+  );
 }
 
 const unknownNode = (node: string, where: string, name: string, nodes: readonly string[]): Error =>

@@ -45,13 +45,23 @@ export function untilTimedOut<T>(work: Promise<T>, signal: AbortSignal, failure:
 }
 
 /** What a `timeoutMs` callback gives; null for a deadline that the runtime holds already. @throws nodeFailed for anything but ms above 0 or null */
-export async function ownTimeout(node: string, once: boolean, timeoutMs: Timeout<AnyContext> | undefined, context: AnyContext, clock: Clock): Promise<number | null> {
+export async function ownTimeout(
+  node: string,
+  once: boolean,
+  timeoutMs: Timeout<AnyContext> | undefined,
+  context: AnyContext,
+  clock: Clock,
+): Promise<number | null> {
   if (typeof timeoutMs !== "function") return null;
   const limit = limited(context.signal, timeoutCallbackMs, clock);
   const slow = new Error(`it took longer than ${timeoutCallbackMs} ms`);
   let given: unknown;
   try {
-    given = await untilTimedOut(Promise.resolve().then(() => timeoutMs({ ...context, signal: limit.signal })), limit.signal, () => slow);
+    given = await untilTimedOut(
+      Promise.resolve().then(() => timeoutMs({ ...context, signal: limit.signal })),
+      limit.signal,
+      () => slow,
+    );
   } catch (error) {
     throw notBegun(node, once, "nodeFailed", `has a timeoutMs callback that gave nothing: ${messageOf(error)}.`);
   } finally {

@@ -17,7 +17,12 @@ export type PreparedOutcome = ReturnType<typeof preparedDecision>;
  * Runs the callbacks of a human decision. `run` is its run's id, `openCodes` the codes of the decisions that are open now.
  * @throws nodeFailed for a callback that throws, invalidValue naming the path for what the contract forbids: nobody is asked then.
  */
-export async function prepareDecision(definition: AnyWorkflow, id: string, context: AnyContext, { run, openCodes }: { readonly run: string; readonly openCodes: Iterable<string> }): Promise<PreparedOutcome> {
+export async function prepareDecision(
+  definition: AnyWorkflow,
+  id: string,
+  context: AnyContext,
+  { run, openCodes }: { readonly run: string; readonly openCodes: Iterable<string> },
+): Promise<PreparedOutcome> {
   const { behaviour } = findNode(definition, id, "humanDecision");
   const given = async <T>(name: string, value: Setting<AnyContext, T>): Promise<unknown> => {
     try {
@@ -27,8 +32,19 @@ export async function prepareDecision(definition: AnyWorkflow, id: string, conte
       throw visitFailed(id, "nodeFailed", `has a ${name} callback that threw: ${messageOf(error)}`);
     }
   };
-  const answers = { audience: await given("audience", behaviour.audience), request: await given("request", behaviour.request), onTimeout: await given("onTimeout", behaviour.onTimeout) };
-  const facts = { decision: `${context.visit}/decision`, run, node: id, visit: context.visit, choices: choiceContracts(behaviour.choices), createdAt: context.now };
+  const answers = {
+    audience: await given("audience", behaviour.audience),
+    request: await given("request", behaviour.request),
+    onTimeout: await given("onTimeout", behaviour.onTimeout),
+  };
+  const facts = {
+    decision: `${context.visit}/decision`,
+    run,
+    node: id,
+    visit: context.visit,
+    choices: choiceContracts(behaviour.choices),
+    createdAt: context.now,
+  };
   const built = buildDecisionRequest(facts, answers, digest);
   return preparedDecision(built, decisionCode(built.request.digests.request, openCodes));
 }

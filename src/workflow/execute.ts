@@ -30,7 +30,8 @@ export function findNode<Kind extends NodeBehaviour["kind"]>(definition: AnyWork
   const node = definition.graph.nodes.find((other) => other.id === id);
   const found = Object.hasOwn(definition.nodes, id) ? definition.nodes[id] : undefined;
   const isWanted = (behaviour: NodeBehaviour): behaviour is Extract<NodeBehaviour, { kind: Kind }> => kinds.some((kind) => kind === behaviour.kind);
-  if (!node || !found || !isWanted(found.behaviour)) throw new PawlError("internal", `Workflow "${definition.name}" has no ${kinds.join(" or ")} node "${id}".`, { subject: id });
+  if (!node || !found || !isWanted(found.behaviour))
+    throw new PawlError("internal", `Workflow "${definition.name}" has no ${kinds.join(" or ")} node "${id}".`, { subject: id });
   return { node, settings: found.settings, behaviour: found.behaviour };
 }
 
@@ -69,7 +70,8 @@ export async function acceptOutput(definition: AnyWorkflow, id: string, given: u
     throw visitFailed(id, "invalidOutput", `gave an output that cannot be stored. ${messageOf(error)}`);
   }
   const bytes = Buffer.byteLength(text);
-  if (bytes > maxValueBytes) throw visitFailed(id, "outputTooLarge", `gave an output of ${bytes} bytes of JSON; the limit is ${maxValueBytes}. Write it to a file and return its path.`);
+  if (bytes > maxValueBytes)
+    throw visitFailed(id, "outputTooLarge", `gave an output of ${bytes} bytes of JSON; the limit is ${maxValueBytes}. Write it to a file and return its path.`);
   return { case: behaviour.route ? await routed(node, behaviour.route, stored) : doneCase, value: stored };
 }
 
@@ -90,5 +92,9 @@ async function routed(node: GraphNode, route: (output: unknown) => unknown, outp
     throw visitFailed(node.id, "routing", `has a route that threw: ${messageOf(error)}`);
   }
   if (typeof name === "string" && node.cases.includes(name)) return name;
-  throw visitFailed(node.id, "routing", `was routed to ${typeof name === "string" ? `the case "${name}"` : `a ${typeof name}`}; its cases are: ${node.cases.join(", ")}.`);
+  throw visitFailed(
+    node.id,
+    "routing",
+    `was routed to ${typeof name === "string" ? `the case "${name}"` : `a ${typeof name}`}; its cases are: ${node.cases.join(", ")}.`,
+  );
 }

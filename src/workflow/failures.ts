@@ -24,10 +24,12 @@ class NotBegun extends NotApplied {
 export const visitFailed = (node: string, reason: NodeReason, what: string): Error => new TerminalError(`Node "${node}" ${what}`, reason);
 
 /** As `visitFailed`, before anything happened outside: a `once` node fails too, and is not ambiguous. */
-export const notBegun = (node: string, once: boolean, reason: NodeReason, what: string): Error => (once ? new NotBegun(`Node "${node}" ${what}`, reason) : visitFailed(node, reason, what));
+export const notBegun = (node: string, once: boolean, reason: NodeReason, what: string): Error =>
+  once ? new NotBegun(`Node "${node}" ${what}`, reason) : visitFailed(node, reason, what);
 
 /** True for errors whose meaning the author chose: they reach the runtime as they are. */
-export const hasMeaning = (error: unknown): boolean => error instanceof Error && (["TerminalError", "RetryableError", "NotApplied"].includes(error.name) || ("reason" in error && typeof error.reason === "string"));
+export const hasMeaning = (error: unknown): boolean =>
+  error instanceof Error && (["TerminalError", "RetryableError", "NotApplied"].includes(error.name) || ("reason" in error && typeof error.reason === "string"));
 
 /** The throw of a function without outside effect. */
 export function callbackFailed(node: string, error: unknown): unknown {

@@ -41,8 +41,18 @@ export function findWorkflow(name: string, places: Places): FoundWorkflow {
   const found = all.find((other) => other.name === name);
   if (found) return found;
   const looked = searched(places).map(({ directory }) => directory);
-  const known = all.length === 0 ? " No workflow was found in any of them." : hint(name, all.map((other) => other.name));
-  throw new PawlError("unknownWorkflow", `There is no workflow "${name}".${known} Looked for ${name}.workflow.ts (or .mts, .js, .mjs) in: ${looked.join(", ")}. A path works too: ./path/to/file.workflow.ts`, { subject: name });
+  const known =
+    all.length === 0
+      ? " No workflow was found in any of them."
+      : hint(
+          name,
+          all.map((other) => other.name),
+        );
+  throw new PawlError(
+    "unknownWorkflow",
+    `There is no workflow "${name}".${known} Looked for ${name}.workflow.ts (or .mts, .js, .mjs) in: ${looked.join(", ")}. A path works too: ./path/to/file.workflow.ts`,
+    { subject: name },
+  );
 }
 
 /** Every workflow that has a name, the first of each name only, in the order in which they are looked for. */

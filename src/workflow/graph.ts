@@ -36,7 +36,14 @@ export const GraphNode = z.strictObject({
   timeoutMs: z.union([z.number().positive(), z.null(), z.literal("callback")]),
   once: z.boolean(),
   /** When a failed execution is tried again (actions only); absent: never. Times in ms. */
-  retry: z.strictObject({ maxAttempts: z.int().min(1).max(100), initialMs: z.number().min(0), factor: z.number().min(1).optional(), maxMs: z.number().min(0).optional() }).optional(),
+  retry: z
+    .strictObject({
+      maxAttempts: z.int().min(1).max(100),
+      initialMs: z.number().min(0),
+      factor: z.number().min(1).optional(),
+      maxMs: z.number().min(0).optional(),
+    })
+    .optional(),
   /** Static label of at most 120 characters, shown while the node runs. */
   statusDetail: z.string().max(120).nullable(),
 });
@@ -72,7 +79,14 @@ export const graphEffects = {
 export type { NodeFailure, NodeInput, NodeOutput } from "../../machines/define.ts";
 
 /** Latest visit of each node that ended, by node id. */
-export type Visits = { readonly [node: string]: { readonly visit: string; readonly status: "accepted" | "failed" | "timedOut"; readonly case: string | null; readonly reason: string | null } };
+export type Visits = {
+  readonly [node: string]: {
+    readonly visit: string;
+    readonly status: "accepted" | "failed" | "timedOut";
+    readonly case: string | null;
+    readonly reason: string | null;
+  };
+};
 
 /** Output of the graph machine: how the run ends. `visit` is the end node's, whose value is the run's result. */
 export type GraphOutput =

@@ -32,20 +32,52 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
     actors,
     guards: {
       took: ({ event }, params: { readonly case: string }) => outputOf(event)?.case === params.case,
-      outOfSteps: ({ context, event }, params: { readonly cases: readonly string[]; readonly limit: number }) => context.step >= params.limit && params.cases.includes(outputOf(event)?.case ?? ""),
+      outOfSteps: ({ context, event }, params: { readonly cases: readonly string[]; readonly limit: number }) =>
+        context.step >= params.limit && params.cases.includes(outputOf(event)?.case ?? ""),
       failed: ({ context, event }, params: FailureParams) => isFailure(event, params.as) && (params.limit === undefined || context.step >= params.limit),
     },
     actions: {
       enter: assign({ step: ({ context }) => context.step + 1 }),
-      recordAccepted: assign({ visits: ({ context, event }, params: { readonly node: string }) => recorded(context, params.node, { status: "accepted", case: outputOf(event)?.case ?? null, reason: null }) }),
-      recordFailed: assign({ visits: ({ context, event }, params: { readonly node: string; readonly as: "failed" | "timedOut" }) => recorded(context, params.node, { status: params.as, case: null, reason: failureOf(event).reason }) }),
-      complete: assign({ end: ({ context }, params: { readonly node: string }): GraphOutput => ({ outcome: "completed", node: params.node, visit: visitId(context, params.node) }) }),
-      fail: assign({ end: ({ context, event }, params: { readonly node: string; readonly as: "failed" | "timedOut" }): GraphOutput => ({ outcome: params.as, node: params.node, visit: visitId(context, params.node), ...failureOf(event) }) }),
-      failRouting: assign({ end: ({ context, event }, params: { readonly node: string; readonly cases: readonly string[] }) => routingFailure(context, params.node, outputOf(event), params.cases) }),
+      recordAccepted: assign({
+        visits: ({ context, event }, params: { readonly node: string }) =>
+          recorded(context, params.node, { status: "accepted", case: outputOf(event)?.case ?? null, reason: null }),
+      }),
+      recordFailed: assign({
+        visits: ({ context, event }, params: { readonly node: string; readonly as: "failed" | "timedOut" }) =>
+          recorded(context, params.node, { status: params.as, case: null, reason: failureOf(event).reason }),
+      }),
+      complete: assign({
+        end: ({ context }, params: { readonly node: string }): GraphOutput => ({
+          outcome: "completed",
+          node: params.node,
+          visit: visitId(context, params.node),
+        }),
+      }),
+      fail: assign({
+        end: ({ context, event }, params: { readonly node: string; readonly as: "failed" | "timedOut" }): GraphOutput => ({
+          outcome: params.as,
+          node: params.node,
+          visit: visitId(context, params.node),
+          ...failureOf(event),
+        }),
+      }),
+      failRouting: assign({
+        end: ({ context, event }, params: { readonly node: string; readonly cases: readonly string[] }) =>
+          routingFailure(context, params.node, outputOf(event), params.cases),
+      }),
       failSteps: assign({ end: ({ context }, params: { readonly node: string; readonly limit: number }) => stepsFailure(context, params.node, params.limit) }),
-      tellWaiting: sendParent(({ context }, params: { readonly node: string }) => ({ type: "graph.waiting", node: params.node, visit: visitId(context, params.node) })),
+      tellWaiting: sendParent(({ context }, params: { readonly node: string }) => ({
+        type: "graph.waiting",
+        node: params.node,
+        visit: visitId(context, params.node),
+      })),
       tellActive: sendParent({ type: "graph.active" }),
-      tellAmbiguous: sendParent(({ context, event }, params: { readonly node: string }) => ({ type: "graph.ambiguous", node: params.node, visit: visitId(context, params.node), effect: "effect" in event ? event.effect : "" })),
+      tellAmbiguous: sendParent(({ context, event }, params: { readonly node: string }) => ({
+        type: "graph.ambiguous",
+        node: params.node,
+        visit: visitId(context, params.node),
+        effect: "effect" in event ? event.effect : "",
+      })),
     },
   });
 }
@@ -53,7 +85,10 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
 /** Id of the open visit of the node that the graph is in. */
 const visitId = (context: GraphContext, node: string): string => `${context.run}/graph/${node}.${context.step}`;
 
-const recorded = (context: GraphContext, node: string, outcome: Omit<Visits[string], "visit">): Visits => ({ ...context.visits, [node]: { visit: visitId(context, node), ...outcome } });
+const recorded = (context: GraphContext, node: string, outcome: Omit<Visits[string], "visit">): Visits => ({
+  ...context.visits,
+  [node]: { visit: visitId(context, node), ...outcome },
+});
 
 /** What a visit ended with; null for a failure, and for other events. */
 function outputOf(event: AnyEvent): NodeOutput | null {
@@ -66,18 +101,29 @@ function isFailure(event: AnyEvent, as: "failed" | "timedOut"): boolean {
   return failed && (as === "failed" || timeoutReasons.includes(failureOf(event).reason));
 }
 
-const failedOutput = (event: AnyEvent): unknown => ("output" in event && typeof event.output === "object" && event.output !== null && "failed" in event.output ? event.output.failed : undefined);
+const failedOutput = (event: AnyEvent): unknown =>
+  "output" in event && typeof event.output === "object" && event.output !== null && "failed" in event.output ? event.output.failed : undefined;
 
 /** Reason and message of a failed visit, whatever was thrown. */
 function failureOf(event: AnyEvent): Failure {
   const error: unknown = "error" in event ? event.error : failedOutput(event);
-  if (typeof error !== "object" || error === null) return { reason: "nodeFailed", message: typeof error === "string" ? error : "The node failed without saying why." };
-  return { reason: "reason" in error && typeof error.reason === "string" ? error.reason : "nodeFailed", message: "message" in error && typeof error.message === "string" ? error.message : "The node failed without saying why." };
+  if (typeof error !== "object" || error === null)
+    return { reason: "nodeFailed", message: typeof error === "string" ? error : "The node failed without saying why." };
+  return {
+    reason: "reason" in error && typeof error.reason === "string" ? error.reason : "nodeFailed",
+    message: "message" in error && typeof error.message === "string" ? error.message : "The node failed without saying why.",
+  };
 }
 
 function routingFailure(context: GraphContext, node: string, output: NodeOutput | null, cases: readonly string[]): GraphOutput {
   const took = output ? `took the case "${output.case}"` : "ended without naming a case";
-  return { outcome: "failed", node, visit: visitId(context, node), reason: "routing", message: `Node "${node}" ${took}, which has no route. Its cases are: ${cases.join(", ")}.` };
+  return {
+    outcome: "failed",
+    node,
+    visit: visitId(context, node),
+    reason: "routing",
+    message: `Node "${node}" ${took}, which has no route. Its cases are: ${cases.join(", ")}.`,
+  };
 }
 
 const stepsFailure = (context: GraphContext, node: string, limit: number): GraphOutput => ({

@@ -36,7 +36,10 @@ export interface SourceClosure {
 }
 
 /** The closure of the captured files, by absolute path; `entry` is one of them. */
-export function sourceClosure(entry: string, files: ReadonlyMap<string, { readonly bytes: Uint8Array; readonly imports: { readonly [specifier: string]: string } }>): SourceClosure {
+export function sourceClosure(
+  entry: string,
+  files: ReadonlyMap<string, { readonly bytes: Uint8Array; readonly imports: { readonly [specifier: string]: string } }>,
+): SourceClosure {
   const root = commonDirectory([...files.keys()]);
   const below = (path: string): string => relative(root, path).split(sep).join("/");
   const blobs = new Map([...files.values()].map(({ bytes }) => [sha256Hex(bytes), bytes]));
@@ -45,7 +48,11 @@ export function sourceClosure(entry: string, files: ReadonlyMap<string, { readon
     root,
     entry: below(entry),
     files: [...files]
-      .map(([path, { bytes, imports }]) => ({ path: below(path), sha256: sha256Hex(bytes), imports: Object.fromEntries(Object.entries(imports).map(([specifier, target]) => [specifier, below(target)])) }))
+      .map(([path, { bytes, imports }]) => ({
+        path: below(path),
+        sha256: sha256Hex(bytes),
+        imports: Object.fromEntries(Object.entries(imports).map(([specifier, target]) => [specifier, below(target)])),
+      }))
       .sort((a, b) => (a.path < b.path ? -1 : 1)),
   };
   const text = canonicalJson(manifest, "source manifest");
@@ -159,5 +166,9 @@ function parseManifest(text: string, digest: string): SourceManifest {
 
 /** An error that says what of the stored sources is wrong; the run that needs them is blocked, not lost. */
 export function unloadable(subject: string, what: string, cause?: unknown): PawlError {
-  return new PawlError("sourceUnloadable", `The stored sources ${subject} cannot be loaded: ${what}. Mend that and resume the run, restart it from the workflow's file, or cancel it.`, { subject, ...(cause === undefined ? {} : { cause }) });
+  return new PawlError(
+    "sourceUnloadable",
+    `The stored sources ${subject} cannot be loaded: ${what}. Mend that and resume the run, restart it from the workflow's file, or cancel it.`,
+    { subject, ...(cause === undefined ? {} : { cause }) },
+  );
 }

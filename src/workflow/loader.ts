@@ -25,7 +25,12 @@ export interface LoadedWorkflow {
  */
 export async function loadWorkflow(path: string): Promise<LoadedWorkflow> {
   const file = existing(resolve(path));
-  const graph = new ModuleGraph({ jiti: transformer, resolve: diskResolver(transformer, virtualNames), read: (local) => readFileSync(local), virtual: virtualModules });
+  const graph = new ModuleGraph({
+    jiti: transformer,
+    resolve: diskResolver(transformer, virtualNames),
+    read: (local) => readFileSync(local),
+    virtual: virtualModules,
+  });
   let exports: unknown;
   try {
     exports = await graph.load(file);
@@ -55,13 +60,19 @@ export async function loadStoredWorkflow(directory: string, expected: { readonly
   } catch (error) {
     throw unloadable(expected.sourceDigest, isPawlError(error) ? error.message : loadError(stored.entry, graph, error).message, error);
   }
-  if (definition.graphDigest !== expected.graphDigest) throw unloadable(expected.sourceDigest, `they give the graph ${definition.graphDigest}, but the run was started with ${expected.graphDigest}; something outside of the sources decides what "${definition.name}" looks like`);
+  if (definition.graphDigest !== expected.graphDigest)
+    throw unloadable(
+      expected.sourceDigest,
+      `they give the graph ${definition.graphDigest}, but the run was started with ${expected.graphDigest}; something outside of the sources decides what "${definition.name}" looks like`,
+    );
   return definition;
 }
 
 function existing(file: string): string {
-  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) throw new PawlError("unknownWorkflow", `There is no workflow file ${file}. Give the path of a file, or the name of a workflow.`, { subject: file });
-  if (!workflowExtensions.includes(extname(file))) throw new PawlError("loadFailed", `${file} is no workflow file: its name must end in ${workflowExtensions.join(", ")}.`, { subject: file });
+  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false))
+    throw new PawlError("unknownWorkflow", `There is no workflow file ${file}. Give the path of a file, or the name of a workflow.`, { subject: file });
+  if (!workflowExtensions.includes(extname(file)))
+    throw new PawlError("loadFailed", `${file} is no workflow file: its name must end in ${workflowExtensions.join(", ")}.`, { subject: file });
   return realpathSync(file);
 }
 
@@ -69,22 +80,37 @@ function definitionOf(file: string, exports: unknown): AnyWorkflow {
   const value: unknown = typeof exports === "object" && exports !== null && "default" in exports ? exports.default : exports;
   if (isWorkflow(value)) return value;
   const refused = (what: string): PawlError => new PawlError("loadFailed", `${file} ${what}`, { subject: file });
-  if (typeof value === "object" && value !== null && "build" in value && "node" in value) throw refused("exports a workflow that was not built. End it with .build().");
+  if (typeof value === "object" && value !== null && "build" in value && "node" in value)
+    throw refused("exports a workflow that was not built. End it with .build().");
   if (typeof exports === "object" && exports !== null && !("default" in exports)) {
     const named = Object.entries(exports).find(([, other]) => isWorkflow(other))?.[0];
-    throw refused(named === undefined ? "has no default export. Write: export default workflow({ … }) … .build();" : `exports its workflow as "${named}". Make it the default export: export default ${named};`);
+    throw refused(
+      named === undefined
+        ? "has no default export. Write: export default workflow({ … }) … .build();"
+        : `exports its workflow as "${named}". Make it the default export: export default ${named};`,
+    );
   }
-  throw refused(`exports ${value === null ? "null" : `a ${typeof value}`} as its default, which is no workflow. Write: export default workflow({ … }) … .build();`);
+  throw refused(
+    `exports ${value === null ? "null" : `a ${typeof value}`} as its default, which is no workflow. Write: export default workflow({ … }) … .build();`,
+  );
 }
 
 /** What went wrong while a file was loaded, with the place in the author's own sources. */
 function loadError(file: string, graph: ModuleGraph, error: unknown): PawlError {
   const place = placeOf(file, graph, error);
   const where = placeText(place);
-  if (isPawlError(error) && error.code === "invalidWorkflow") return new PawlError("invalidWorkflow", `${where}: ${error.message}`, { subject: file, cause: error });
+  if (isPawlError(error) && error.code === "invalidWorkflow")
+    return new PawlError("invalidWorkflow", `${where}: ${error.message}`, { subject: file, cause: error });
   const frame = codeFrame(graph.text(place.file), place);
-  const what = error instanceof ModuleProblem ? error.message : `${error instanceof Error ? error.name : "Something that is no error"} was thrown while it loaded: ${messageOf(error)}`;
-  return new PawlError("loadFailed", `Cannot load workflow ${basename(file)} (${where}): ${what}${frame === "" ? "" : `\n\n${frame}`}`, { subject: file, path: where, cause: error });
+  const what =
+    error instanceof ModuleProblem
+      ? error.message
+      : `${error instanceof Error ? error.name : "Something that is no error"} was thrown while it loaded: ${messageOf(error)}`;
+  return new PawlError("loadFailed", `Cannot load workflow ${basename(file)} (${where}): ${what}${frame === "" ? "" : `\n\n${frame}`}`, {
+    subject: file,
+    path: where,
+    cause: error,
+  });
 }
 
 function placeOf(file: string, graph: ModuleGraph, error: unknown): Place {

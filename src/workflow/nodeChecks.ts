@@ -30,13 +30,21 @@ export const isTimeout = (value: unknown): value is number | null => value === n
 
 function settingProblems({ timeoutMs, statusDetail, retry, once }: NodeSettings): string[] {
   const problems: string[] = [];
-  if (timeoutMs !== undefined && typeof timeoutMs !== "function" && !isTimeout(timeoutMs)) problems.push(`has timeoutMs ${String(timeoutMs)}; give milliseconds above 0, null for no deadline, or a callback that gives either.`);
+  if (timeoutMs !== undefined && typeof timeoutMs !== "function" && !isTimeout(timeoutMs))
+    problems.push(`has timeoutMs ${String(timeoutMs)}; give milliseconds above 0, null for no deadline, or a callback that gives either.`);
   if (typeof once !== "boolean") problems.push(`has once ${String(once)}; give true or false.`);
-  if (statusDetail !== undefined && (typeof statusDetail !== "string" || statusDetail.length > maxStatusDetailUnits)) problems.push(`has a statusDetail that is not text of at most ${maxStatusDetailUnits} characters.`);
+  if (statusDetail !== undefined && (typeof statusDetail !== "string" || statusDetail.length > maxStatusDetailUnits))
+    problems.push(`has a statusDetail that is not text of at most ${maxStatusDetailUnits} characters.`);
   if (retry !== undefined) {
     const { maxAttempts, initialMs, factor = 1, maxMs = 0 } = retry;
-    if (!Number.isSafeInteger(maxAttempts) || maxAttempts < 1 || maxAttempts > 100) problems.push(`has retry.maxAttempts ${String(maxAttempts)}; give a whole number from 1 to 100.`);
-    for (const [key, value, least] of [["initialMs", initialMs, 0], ["factor", factor, 1], ["maxMs", maxMs, 0]] as const) if (!(Number.isFinite(value) && value >= least)) problems.push(`has retry.${key} ${String(value)}; give a finite number of at least ${least}.`);
+    if (!Number.isSafeInteger(maxAttempts) || maxAttempts < 1 || maxAttempts > 100)
+      problems.push(`has retry.maxAttempts ${String(maxAttempts)}; give a whole number from 1 to 100.`);
+    for (const [key, value, least] of [
+      ["initialMs", initialMs, 0],
+      ["factor", factor, 1],
+      ["maxMs", maxMs, 0],
+    ] as const)
+      if (!(Number.isFinite(value) && value >= least)) problems.push(`has retry.${key} ${String(value)}; give a finite number of at least ${least}.`);
   }
   return problems;
 }
@@ -55,11 +63,24 @@ function behaviourProblems(behaviour: NodeBehaviour): string[] {
       ];
     case "shell": {
       const { command, args, cwd, env, stdin } = behaviour.command;
-      const problems = [...(behaviour.parse === null || isCallback(behaviour.parse) ? [] : ["has a parse that is no function."]), ...routeProblems(behaviour.route)];
+      const problems = [
+        ...(behaviour.parse === null || isCallback(behaviour.parse) ? [] : ["has a parse that is no function."]),
+        ...routeProblems(behaviour.route),
+      ];
       if (!isText(command) && !isCallback(command)) problems.push("has no command; give the program's name, or a callback that gives it.");
-      if (args !== undefined && !isCallback(args) && !(Array.isArray(args) && args.every((arg) => typeof arg === "string"))) problems.push("has args that are no list of texts; give a list, or a callback that gives one.");
-      for (const [key, value] of [["cwd", cwd], ["stdin", stdin]] as const) if (value !== undefined && typeof value !== "string" && !isCallback(value)) problems.push(`has a ${key} that is neither text nor a callback.`);
-      if (env !== undefined && !isCallback(env) && (typeof env !== "object" || env === null || Object.values(env).some((value) => value !== undefined && typeof value !== "string"))) problems.push("has an env whose values are not all text.");
+      if (args !== undefined && !isCallback(args) && !(Array.isArray(args) && args.every((arg) => typeof arg === "string")))
+        problems.push("has args that are no list of texts; give a list, or a callback that gives one.");
+      for (const [key, value] of [
+        ["cwd", cwd],
+        ["stdin", stdin],
+      ] as const)
+        if (value !== undefined && typeof value !== "string" && !isCallback(value)) problems.push(`has a ${key} that is neither text nor a callback.`);
+      if (
+        env !== undefined &&
+        !isCallback(env) &&
+        (typeof env !== "object" || env === null || Object.values(env).some((value) => value !== undefined && typeof value !== "string"))
+      )
+        problems.push("has an env whose values are not all text.");
       return problems;
     }
     case "humanDecision":
@@ -74,7 +95,8 @@ function behaviourProblems(behaviour: NodeBehaviour): string[] {
 const routeProblems = (route: unknown): string[] => (route === null || isCallback(route) ? [] : ["has a route that is no function."]);
 
 function choiceProblems(choices: Choices): string[] {
-  if (typeof choices !== "object" || choices === null || Object.values(choices).some((choice) => typeof choice !== "object" || choice === null)) return ['has no choices; give at least one, such as { go: { label: "Go" } }.'];
+  if (typeof choices !== "object" || choices === null || Object.values(choices).some((choice) => typeof choice !== "object" || choice === null))
+    return ['has no choices; give at least one, such as { go: { label: "Go" } }.'];
   try {
     choiceContracts(choices);
     return [];
@@ -85,8 +107,12 @@ function choiceProblems(choices: Choices): string[] {
 
 function nextProblems(settings: NodeSettings, next: unknown, ids: readonly string[]): string[] {
   const single = settings.cases?.length === 1 && settings.cases[0] === doneCase;
-  if (typeof next === "string") return single ? targetProblems("its target", next, ids) : [`has cases of its own${casesText(settings)}; give each a target: { case: "node" } in place of "${next}".`];
-  if (next !== undefined && (typeof next !== "object" || next === null || Array.isArray(next))) return ["has a next that is neither a node's id nor an object of targets by case."];
+  if (typeof next === "string")
+    return single
+      ? targetProblems("its target", next, ids)
+      : [`has cases of its own${casesText(settings)}; give each a target: { case: "node" } in place of "${next}".`];
+  if (next !== undefined && (typeof next !== "object" || next === null || Array.isArray(next)))
+    return ["has a next that is neither a node's id nor an object of targets by case."];
   const routes: [string, unknown][] = next === undefined ? [] : Object.entries(next).filter(([, target]) => target !== undefined);
   const routed = routes.map(([name]) => name);
   const problems = routes.flatMap(([name, target]) => targetProblems(`the target of "${name}"`, target, ids));
@@ -94,7 +120,11 @@ function nextProblems(settings: NodeSettings, next: unknown, ids: readonly strin
     const own = routed.filter((name) => !isSoftCase(name));
     return [...problems, ...(own.length > 0 ? caseProblems(own) : ["has a route but no targets; give each case that it may name a target."])];
   }
-  if (!single) problems.push(...caseProblems(settings.cases), ...settings.cases.filter((name) => !routed.includes(name)).map((name) => `has no target for its case "${name}"; add ${name}: "<node>" to its next.`));
+  if (!single)
+    problems.push(
+      ...caseProblems(settings.cases),
+      ...settings.cases.filter((name) => !routed.includes(name)).map((name) => `has no target for its case "${name}"; add ${name}: "<node>" to its next.`),
+    );
   const known = [...settings.cases, ...softCases];
   for (const name of routed) if (!known.includes(name)) problems.push(`has no case "${name}". ${closestTo(name, known)}`);
   return problems;
@@ -103,7 +133,9 @@ function nextProblems(settings: NodeSettings, next: unknown, ids: readonly strin
 const casesText = ({ cases }: NodeSettings): string => (cases ? ` (${cases.join(", ")})` : "");
 
 function targetProblems(what: string, target: unknown, ids: readonly string[]): string[] {
-  return typeof target === "string" && ids.includes(target) ? [] : [`goes to ${typeof target === "string" ? `"${target}"` : String(target)} (${what}), but no node is named so. ${closestTo(String(target), ids)}`];
+  return typeof target === "string" && ids.includes(target)
+    ? []
+    : [`goes to ${typeof target === "string" ? `"${target}"` : String(target)} (${what}), but no node is named so. ${closestTo(String(target), ids)}`];
 }
 
 function caseProblems(cases: readonly string[]): string[] {

@@ -49,16 +49,29 @@ export type CheckedNext<Id extends string, Cases extends string, Next> = Next ex
     : Mistake<`node "${Id}" has no target for its case "${Exclude<Cases, keyof Next | "done">}"`>;
 
 /** The routes of a node, for the check at build(). */
-export type RoutesOf<Id extends string, Next> = Next extends string ? Route<Id, Next> : Next extends undefined ? never : Route<Id, { [Case in keyof Next]: Next[Case] extends string ? Next[Case] : never }[keyof Next] & string>;
+export type RoutesOf<Id extends string, Next> = Next extends string
+  ? Route<Id, Next>
+  : Next extends undefined
+    ? never
+    : Route<Id, { [Case in keyof Next]: Next[Case] extends string ? Next[Case] : never }[keyof Next] & string>;
 
 /** The exit that a node without a target for `done` is. */
-export type ExitOf<Id extends string, Output, Cases extends string, Next> = [Cases] extends ["done"] ? ([Next] extends [string] ? never : [Next] extends [{ readonly done: string }] ? never : Exit<Id, Output>) : never;
+export type ExitOf<Id extends string, Output, Cases extends string, Next> = [Cases] extends ["done"]
+  ? [Next] extends [string]
+    ? never
+    : [Next] extends [{ readonly done: string }]
+      ? never
+      : Exit<Id, Output>
+  : never;
 
 /** Every promise and every target that no node keeps. */
 export type Unkept<Routes, Promised, Defined> =
   | (Routes extends Route<infer From, infer To> ? (To extends keyof Defined ? never : `node "${From}" goes to "${To}", but no node is named "${To}"`) : never)
-  | (Exclude<keyof Promised, keyof Defined> extends infer Never ? (Never extends string ? `later() promised a node "${Never}" that never comes` : never) : never);
+  | (Exclude<keyof Promised, keyof Defined> extends infer Never
+      ? Never extends string
+        ? `later() promised a node "${Never}" that never comes`
+        : never
+      : never);
 
 /** `build()`, or why there is none. */
 export type Build<Sentences extends string, Built> = [Sentences] extends [never] ? () => Built : Mistake<Sentences>;
-

@@ -25,7 +25,12 @@ export interface ShellSpec {
 export async function shellSpec(definition: AnyWorkflow, id: string, context: AnyContext, clock: Clock): Promise<ShellSpec> {
   const { node, settings, behaviour } = findNode(definition, id, "shell");
   const options = behaviour.command;
-  const setting = async <T>(name: string, value: Setting<AnyContext, T> | undefined, fits: (value: unknown) => value is T, wanted: string): Promise<T | undefined> => {
+  const setting = async <T>(
+    name: string,
+    value: Setting<AnyContext, T> | undefined,
+    fits: (value: unknown) => value is T,
+    wanted: string,
+  ): Promise<T | undefined> => {
     const given: unknown = await resolved(value, context).catch((error: unknown) => {
       throw notBegun(id, node.once, "nodeFailed", `has a ${name} callback that threw: ${messageOf(error)}`);
     });
@@ -66,4 +71,7 @@ async function resolved<T>(value: Setting<AnyContext, T> | undefined, context: A
 const hasNoNul = (value: unknown): value is string => typeof value === "string" && !value.includes("\0");
 const isProgram = (value: unknown): value is string => hasNoNul(value) && value !== "";
 const isArgs = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(hasNoNul);
-const isEnvironment = (value: unknown): value is { readonly [name: string]: string | undefined } => typeof value === "object" && value !== null && Object.entries(value).every(([name, text]) => name !== "" && !/[=\0]/.test(name) && (text === undefined || hasNoNul(text)));
+const isEnvironment = (value: unknown): value is { readonly [name: string]: string | undefined } =>
+  typeof value === "object" &&
+  value !== null &&
+  Object.entries(value).every(([name, text]) => name !== "" && !/[=\0]/.test(name) && (text === undefined || hasNoNul(text)));

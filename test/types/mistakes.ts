@@ -3,7 +3,8 @@ import { z } from "zod";
 import { action, choices, compute, humanDecision, shell, text, workflow } from "../../src/workflow/authoring.ts";
 
 const approval = choices({ go: { label: "Go" }, stop: { label: "Stop" }, replan: { label: "Plan again", input: text("What should change?") } });
-const ask = humanDecision({ audience: "operator", choices: approval, request: () => ({ title: "Approve", subject: 1 }) });
+const request = () => ({ title: "Approve", subject: 1 });
+const ask = humanDecision({ audience: "operator", choices: approval, request });
 const start = workflow({ name: "ship", input: z.object({ n: z.number() }) });
 const end = compute(() => 1);
 
@@ -50,7 +51,10 @@ start
   .node("b", end);
 start
   .later("b", z.string())
-  .node("a", compute(({ results }) => results.b?.status ?? null))
+  .node(
+    "a",
+    compute(({ results }) => results.b?.status ?? null),
+  )
   // @ts-expect-error WF-1 a promised node that never comes
   .build();
 start
@@ -60,7 +64,10 @@ start
 start
   .later("ask", approval)
   // @ts-expect-error WF-1 a promised decision with other choices
-  .node("ask", humanDecision({ audience: "operator", choices: { go: { label: "Go" }, no: { label: "No" } }, request: () => ({ title: "t", subject: 1 }) }), { go: "ask", no: "ask" });
+  .node("ask", humanDecision({ audience: "operator", choices: { go: { label: "Go" }, no: { label: "No" } }, request }), {
+    go: "ask",
+    no: "ask",
+  });
 start
   .node("a", end)
   // @ts-expect-error WF-1 a promise of a node that is there
@@ -85,19 +92,30 @@ start.node("ask", ask, { go: "end", stop: "end", replan: "end" }).node(
   // @ts-expect-error WF-1 a comparison with a choice that the decision does not offer
   compute(({ outputs }) => outputs.ask.choice === "gone"),
 );
-// @ts-expect-error WF-1 a default answer that is not offered
-humanDecision({ audience: "operator", choices: approval, request: () => ({ title: "t", subject: 1 }), onTimeout: { afterMs: 1, response: { choice: "later" } } });
-// @ts-expect-error WF-1 a default answer without the text that its choice asks for
-humanDecision({ audience: "operator", choices: approval, request: () => ({ title: "t", subject: 1 }), onTimeout: { afterMs: 1, response: { choice: "replan" } } });
+humanDecision({
+  audience: "operator",
+  choices: approval,
+  request,
+  // @ts-expect-error WF-1 a default answer that is not offered
+  onTimeout: { afterMs: 1, response: { choice: "later" } },
+});
+humanDecision({
+  audience: "operator",
+  choices: approval,
+  request,
+  // @ts-expect-error WF-1 a default answer without the text that its choice asks for
+  onTimeout: { afterMs: 1, response: { choice: "replan" } },
+});
 // @ts-expect-error WF-1 a request without a title
 humanDecision({ audience: "operator", choices: approval, request: () => ({ subject: 1 }) });
 // @ts-expect-error WF-1 a returned value that the schema does not take
 action({ run: () => ({ id: 1 }), output: z.object({ id: z.string() }) });
 // @ts-expect-error WF-1 a returned value that the schema of a compute node does not take
 compute(() => ({ id: 1 }), { output: z.object({ id: z.string() }) });
+const sized = compute(() => 3, { route: (n) => (n > 2 ? "big" : "small") });
 start
   // @ts-expect-error WF-1 a route to a case without target
-  .node("a", compute(() => 3, { route: (n) => (n > 2 ? "big" : "small") }), { big: "b" });
+  .node("a", sized, { big: "b" });
 start
   // @ts-expect-error WF-1 a route and no targets
   .node("a", shell({ command: "true", route: () => "fine" }));

@@ -34,10 +34,28 @@ export const ship = workflow({ name: "ship", input: z.object({ task: z.string(),
     }),
     { go: "status", stop: "stopped", replan: "propose", timedOut: "stopped" },
   )
-  .node("status", shell({ command: "git", args: ["status", "--porcelain"], cwd: ({ input }) => input.task, parse: ({ stdout }) => ({ clean: stdout === "" }), route: (output) => (output.clean ? "clean" : "dirty") }), { clean: "log", dirty: "stopped" })
+  .node(
+    "status",
+    shell({
+      command: "git",
+      args: ["status", "--porcelain"],
+      cwd: ({ input }) => input.task,
+      parse: ({ stdout }) => ({ clean: stdout === "" }),
+      route: (output) => (output.clean ? "clean" : "dirty"),
+    }),
+    { clean: "log", dirty: "stopped" },
+  )
   .node("log", shell({ command: "git", args: ({ outputs }) => ["log", ...outputs.propose.steps], allowNonZeroExit: true }), "verify")
-  .node("verify", compute(({ outputs }) => ({ passed: outputs.log.exitCode === 0 && outputs.log.stdout.length > 0 && outputs.status.clean })), "weigh")
-  .node("weigh", compute(({ outputs }) => outputs.verify.passed, { route: (passed) => (passed ? "good" : "bad") }), { good: "build", bad: "propose" })
+  .node(
+    "verify",
+    compute(({ outputs }) => ({ passed: outputs.log.exitCode === 0 && outputs.log.stdout.length > 0 && outputs.status.clean })),
+    "weigh",
+  )
+  .node(
+    "weigh",
+    compute(({ outputs }) => outputs.verify.passed, { route: (passed) => (passed ? "good" : "bad") }),
+    { good: "build", bad: "propose" },
+  )
   .node(
     "build",
     action({
@@ -54,9 +72,25 @@ export const ship = workflow({ name: "ship", input: z.object({ task: z.string(),
     "silent",
   )
   .node("silent", action({ run: () => {} }), "sized")
-  .node("sized", action({ run: () => ({ size: "3" }), output: z.object({ size: z.coerce.number() }), route: ({ size }) => (size > 2 ? "big" : "small"), cases: ["big", "small"] }), { big: "stopped", small: "finished" })
-  .node("stopped", compute(async ({ results }) => ({ status: "stopped" as const, last: results.verify?.status })))
-  .node("finished", compute(({ outputs }) => outputs.silent ?? outputs.sized.size), { failed: "stopped" })
+  .node(
+    "sized",
+    action({
+      run: () => ({ size: "3" }),
+      output: z.object({ size: z.coerce.number() }),
+      route: ({ size }) => (size > 2 ? "big" : "small"),
+      cases: ["big", "small"],
+    }),
+    { big: "stopped", small: "finished" },
+  )
+  .node(
+    "stopped",
+    compute(async ({ results }) => ({ status: "stopped" as const, last: results.verify?.status })),
+  )
+  .node(
+    "finished",
+    compute(({ outputs }) => outputs.silent ?? outputs.sized.size),
+    { failed: "stopped" },
+  )
   .build();
 
 type Exits = typeof ship extends Workflow<infer _Input, infer Ends> ? Ends : never;
@@ -65,4 +99,9 @@ proven<Same<Exits["exit"], "stopped" | "finished">>();
 proven<Same<Input, { task: string; rounds?: number | undefined }>>();
 proven<Same<Extract<Exits, { exit: "finished" }>["output"], number>>();
 
-export const alone = workflow({ name: "alone", input: z.string() }).node("only", compute(({ input }) => input.length)).build();
+export const alone = workflow({ name: "alone", input: z.string() })
+  .node(
+    "only",
+    compute(({ input }) => input.length),
+  )
+  .build();

@@ -19,12 +19,39 @@ const approval = choices({ go: { label: "Go" }, stop: { label: "Stop" }, replan:
 
 const ship = workflow({ name: "ship", input: z.object({ task: z.string() }), maxSteps: 9 })
   .later("approve", approval)
-  .node("propose", compute(({ input: { task }, results }) => ({ plan: results.approve?.status === "accepted" && results.approve.output.choice === "replan" ? results.approve.output.input : task })), { done: "approve", failed: "stopped" })
-  .node("approve", humanDecision({ audience: "operator", choices: approval, request: ({ outputs }) => ({ title: "Approve", subject: outputs.propose }) }), { go: "build", stop: "stopped", replan: "propose", timedOut: "stopped" })
-  .node("build", action({ run: ({ outputs }) => ({ built: outputs.propose.plan }), once: true, retry: { maxAttempts: 2, initialMs: 10 }, timeoutMs: 5000, statusDetail: "Building" }), "check")
+  .node(
+    "propose",
+    compute(({ input: { task }, results }) => ({
+      plan: results.approve?.status === "accepted" && results.approve.output.choice === "replan" ? results.approve.output.input : task,
+    })),
+    { done: "approve", failed: "stopped" },
+  )
+  .node("approve", humanDecision({ audience: "operator", choices: approval, request: ({ outputs }) => ({ title: "Approve", subject: outputs.propose }) }), {
+    go: "build",
+    stop: "stopped",
+    replan: "propose",
+    timedOut: "stopped",
+  })
+  .node(
+    "build",
+    action({
+      run: ({ outputs }) => ({ built: outputs.propose.plan }),
+      once: true,
+      retry: { maxAttempts: 2, initialMs: 10 },
+      timeoutMs: 5000,
+      statusDetail: "Building",
+    }),
+    "check",
+  )
   .node("check", shell({ command: "true", timeoutMs: () => 3, route: ({ exitCode }) => (exitCode === 0 ? "fine" : "bad") }), { fine: "finished", bad: "check" })
-  .node("stopped", compute(() => "stopped"))
-  .node("finished", compute(() => "finished"))
+  .node(
+    "stopped",
+    compute(() => "stopped"),
+  )
+  .node(
+    "finished",
+    compute(() => "finished"),
+  )
   .build();
 
 describe("the graph as data", () => {
@@ -130,9 +157,18 @@ describe("the graph as data", () => {
   });
 
   test("WF-21 the digest depends on the data alone, and on all of it", () => {
-    const reordered: Graph = Graph.parse(JSON.parse(`{"nodes":${JSON.stringify(ship.graph.nodes)},"maxSteps":9,"entry":"propose","name":"ship","schema":"pawl.graph.v1"}`));
+    const reordered: Graph = Graph.parse(
+      JSON.parse(`{"nodes":${JSON.stringify(ship.graph.nodes)},"maxSteps":9,"entry":"propose","name":"ship","schema":"pawl.graph.v1"}`),
+    );
     expect(digestOfGraph(reordered)).toBe(ship.graphDigest);
-    for (const changed of [{ maxSteps: 10 }, { name: "ships" }, { entry: "build" }, { nodes: ship.graph.nodes.slice(1) }, { nodes: ship.graph.nodes.map((node) => ({ ...node, once: true })) }]) expect(digestOfGraph({ ...ship.graph, ...changed })).not.toBe(ship.graphDigest);
+    for (const changed of [
+      { maxSteps: 10 },
+      { name: "ships" },
+      { entry: "build" },
+      { nodes: ship.graph.nodes.slice(1) },
+      { nodes: ship.graph.nodes.map((node) => ({ ...node, once: true })) },
+    ])
+      expect(digestOfGraph({ ...ship.graph, ...changed })).not.toBe(ship.graphDigest);
   });
 });
 
@@ -157,7 +193,14 @@ describe("the machine as data", () => {
       return { type: mark.type, ...options, once: typeof once === "function" ? once(nodeInput as never) : once, visit: visit?.(nodeInput as never) }; // the mark forgets the input's type
     };
     expect(effectOf("propose")).toEqual({ type: "pawl.compute", timeoutMs: 900_000, once: true, visit: "build.3" });
-    expect(effectOf("build")).toEqual({ type: "pawl.action", timeoutMs: 5000, retry: { maxAttempts: 2, initialMs: 10 }, maxInterrupted: 3, once: true, visit: "build.3" });
+    expect(effectOf("build")).toEqual({
+      type: "pawl.action",
+      timeoutMs: 5000,
+      retry: { maxAttempts: 2, initialMs: 10 },
+      maxInterrupted: 3,
+      once: true,
+      visit: "build.3",
+    });
     expect(effectOf("check")).toEqual({ type: "pawl.shell", timeoutMs: null, maxInterrupted: 3, once: true, visit: "build.3" });
     expect(markOf(actors["approve"])).toMatchObject({ kind: "child" });
   });
@@ -232,7 +275,9 @@ describe("stepping", () => {
 
   test("WF-27 an effect that became ambiguous is told with node and visit, and that it is settled", () => {
     const walk = new Walk(ship.graph).done("propose", { case: "done" }).done("approve", { case: "go" });
-    expect(walk.send({ type: "effect.ambiguous", effect: "e@3:1" }).told).toEqual([{ type: "graph.ambiguous", node: "build", visit: `${run}/graph/build.3`, effect: "e@3:1" }]);
+    expect(walk.send({ type: "effect.ambiguous", effect: "e@3:1" }).told).toEqual([
+      { type: "graph.ambiguous", node: "build", visit: `${run}/graph/build.3`, effect: "e@3:1" },
+    ]);
     expect(walk.send({ type: "effect.settled", effect: "e@3:1" }).told).toEqual([{ type: "graph.active" }]);
     expect(walk.snapshot().value).toBe("build");
   });
@@ -252,7 +297,9 @@ describe("stepping", () => {
   });
 
   test("WF-28 a child machine's output `failed` is a failure, and so is an Error of plain XState", () => {
-    const expired = new Walk(ship.graph).done("propose", { case: "done" }).done("approve", { failed: { reason: "decisionExpired", message: "Nobody answered." } });
+    const expired = new Walk(ship.graph)
+      .done("propose", { case: "done" })
+      .done("approve", { failed: { reason: "decisionExpired", message: "Nobody answered." } });
     expect(expired.snapshot().value).toBe("stopped");
     const failed = new Walk(ship.graph).done("propose", { case: "done" }).done("approve", { failed: { reason: "nodeFailed", message: "No title." } });
     expect(failed.at).toMatchObject({ output: { outcome: "failed", node: "approve", reason: "nodeFailed", message: "No title." } });
@@ -262,7 +309,15 @@ describe("stepping", () => {
 
   test("WF-29 a case without a route, which types and checks would have found, fails the run by name", () => {
     const walk = new Walk(ship.graph).done("propose", { case: "done" }).done("approve", { case: "maybe" });
-    expect(walk.at).toMatchObject({ status: "done", output: { outcome: "failed", node: "approve", reason: "routing", message: 'Node "approve" took the case "maybe", which has no route. Its cases are: go, stop, replan.' } });
+    expect(walk.at).toMatchObject({
+      status: "done",
+      output: {
+        outcome: "failed",
+        node: "approve",
+        reason: "routing",
+        message: 'Node "approve" took the case "maybe", which has no route. Its cases are: go, stop, replan.',
+      },
+    });
   });
 
   test("WF-30 maxSteps ends a loop as failed, naming limit and node; the last allowed node still runs, and an end needs no further step", () => {
@@ -271,7 +326,10 @@ describe("stepping", () => {
     expect([walk.context().step, walk.at.status]).toEqual([9, "active"]);
     const over = walk.done("propose", { case: "done" });
     expect(over.at).toMatchObject({ status: "done", output: { outcome: "failed", node: "propose", visit: `${run}/graph/propose.9`, reason: "maxSteps" } });
-    expect(over.at.output).toHaveProperty("message", 'The run has entered 9 nodes, its limit maxSteps, and ended after node "propose". Raise maxSteps, or look for a loop that does not end.');
+    expect(over.at.output).toHaveProperty(
+      "message",
+      'The run has entered 9 nodes, its limit maxSteps, and ended after node "propose". Raise maxSteps, or look for a loop that does not end.',
+    );
 
     const three = { ...ship.graph, maxSteps: 3 };
     const ends = new Walk(three).done("propose", { case: "done" }).done("approve", { case: "stop" }).done("stopped", { case: "done" });
@@ -292,7 +350,11 @@ describe("plain XState", () => {
         fromPromise<NodeOutput, NodeInput>(async ({ input: { node, visit } }) => {
           visits.push(visit);
           const answer = kind === "humanDecision" ? answers.shift() : undefined;
-          const { case: taken, value } = answer ? { case: answer.choice, value: answer } : kind === "shell" ? { case: "fine", value: null } : await executeNode(ship, node, contextFor(ship, node, { input: { task: "big" }, results }), fakeClock());
+          const { case: taken, value } = answer
+            ? { case: answer.choice, value: answer }
+            : kind === "shell"
+              ? { case: "fine", value: null }
+              : await executeNode(ship, node, contextFor(ship, node, { input: { task: "big" }, results }), fakeClock());
           results[node] = { status: "accepted", output: value, visit };
           return { case: taken };
         }),
@@ -306,7 +368,15 @@ describe("plain XState", () => {
   });
 
   test("WF-31 without provided actors it says what is missing", async () => {
-    const actor = createActor(workflow({ name: "one", input: z.object({}) }).node("only", compute(() => 1)).build().machine, { input });
+    const actor = createActor(
+      workflow({ name: "one", input: z.object({}) })
+        .node(
+          "only",
+          compute(() => 1),
+        )
+        .build().machine,
+      { input },
+    );
     actor.start();
     const last = await waitFor(actor, (snapshot) => snapshot.status === "done");
     expect(last.output).toMatchObject({ outcome: "failed", message: expect.stringContaining("provide({ actors })") });
@@ -317,7 +387,12 @@ describe("plain XState", () => {
       ...cases.map((taken) => ({ type: `xstate.done.actor.${id}`, output: { case: taken } })),
       ...["nodeFailed", "nodeTimedOut"].map((reason) => ({ type: `xstate.error.actor.${id}`, error: { reason, message: reason } })),
     ]);
-    const paths = getShortestPaths(ship.machine, { events: events as never, input, stopWhen: (snapshot) => snapshot.status !== "active", serializeState: (snapshot) => JSON.stringify([snapshot.value, snapshot.status]) }); // XState types done events by the actors' ids, which come from data here
+    const paths = getShortestPaths(ship.machine, {
+      events: events as never,
+      input,
+      stopWhen: (snapshot) => snapshot.status !== "active",
+      serializeState: (snapshot) => JSON.stringify([snapshot.value, snapshot.status]),
+    }); // XState types done events by the actors' ids, which come from data here
     const reached = new Set(paths.map(({ state }) => String(state.value)));
     expect([...reached].sort()).toEqual(["$completed", "$failed", "$timedOut", "approve", "build", "check", "finished", "propose", "stopped"]);
   });

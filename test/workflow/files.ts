@@ -20,7 +20,9 @@ export function writeFiles(directory: string, files: { readonly [path: string]: 
 }
 
 /** The error that a call throws or rejects with. */
-export async function errorOf(run: () => unknown): Promise<Error & { readonly code?: unknown; readonly path?: unknown; readonly subject?: unknown; readonly reason?: unknown }> {
+export async function errorOf(
+  run: () => unknown,
+): Promise<Error & { readonly code?: unknown; readonly path?: unknown; readonly subject?: unknown; readonly reason?: unknown }> {
   try {
     await run();
   } catch (error) {

@@ -13,7 +13,15 @@ function place(files: readonly string[]) {
 
 describe("finding a workflow by name", () => {
   test("WF-44 the project's comes before the user's, and that before the built-in one", () => {
-    const { directory, places } = place(["project/.pi/workflows/a.workflow.ts", "home/.pi/agent/workflows/a.workflow.mts", "home/.pi/agent/workflows/b.workflow.js", "builtin/b.workflow.ts", "builtin/c.workflow.mjs", "builtin/c.workflow.json", "builtin/readme.ts"]);
+    const { directory, places } = place([
+      "project/.pi/workflows/a.workflow.ts",
+      "home/.pi/agent/workflows/a.workflow.mts",
+      "home/.pi/agent/workflows/b.workflow.js",
+      "builtin/b.workflow.ts",
+      "builtin/c.workflow.mjs",
+      "builtin/c.workflow.json",
+      "builtin/readme.ts",
+    ]);
     expect(listWorkflows(places)).toEqual([
       { name: "a", file: join(directory, "project/.pi/workflows/a.workflow.ts"), origin: "project" },
       { name: "b", file: join(directory, "home/.pi/agent/workflows/b.workflow.js"), origin: "user" },
@@ -41,7 +49,8 @@ describe("finding a workflow by name", () => {
     const error = await errorOf(() => findWorkflow("relaese", places));
     expect({ code: error.code, message: error.message.replaceAll(directory, "<dir>") }).toEqual({
       code: "unknownWorkflow",
-      message: 'There is no workflow "relaese". Did you mean release? Looked for relaese.workflow.ts (or .mts, .js, .mjs) in: <dir>/project/.pi/workflows, <dir>/home/.pi/agent/workflows, <dir>/builtin. A path works too: ./path/to/file.workflow.ts',
+      message:
+        'There is no workflow "relaese". Did you mean release? Looked for relaese.workflow.ts (or .mts, .js, .mjs) in: <dir>/project/.pi/workflows, <dir>/home/.pi/agent/workflows, <dir>/builtin. A path works too: ./path/to/file.workflow.ts',
     });
     expect((await errorOf(() => findWorkflow("xyz", places))).message).toContain("There are: release, monitor.");
     expect((await errorOf(() => findWorkflow("xyz", { cwd: directory, home: directory }))).message).toContain("No workflow was found in any of them.");
@@ -54,7 +63,9 @@ describe("finding a workflow by name", () => {
     expect(resolveWorkflow("plain.ts", places)).toBe(join(directory, "project/plain.ts"));
     expect(resolveWorkflow(join(directory, "project/plain.ts"), places)).toBe(join(directory, "project/plain.ts"));
     const error = await errorOf(() => resolveWorkflow("./shop.workflow.ts", places));
-    expect(error.message.replaceAll(directory, "<dir>")).toBe("There is no workflow file <dir>/project/shop.workflow.ts. Did you mean <dir>/project/ship.workflow.ts?");
+    expect(error.message.replaceAll(directory, "<dir>")).toBe(
+      "There is no workflow file <dir>/project/shop.workflow.ts. Did you mean <dir>/project/ship.workflow.ts?",
+    );
   });
 });
 

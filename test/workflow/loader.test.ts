@@ -35,7 +35,9 @@ describe("loading", () => {
   });
 
   test("WF-40 the same modules are shared with workflow files", async () => {
-    const directory = directoryWith({ "w.workflow.ts": `${minimal}(globalThis as any).pawlTestShared = { z, workflow, createActor: (await import("xstate")).createActor };` });
+    const directory = directoryWith({
+      "w.workflow.ts": `${minimal}(globalThis as any).pawlTestShared = { z, workflow, createActor: (await import("xstate")).createActor };`,
+    });
     await loadWorkflow(join(directory, "w.workflow.ts"));
     const shared: unknown = Reflect.get(globalThis, "pawlTestShared");
     Reflect.deleteProperty(globalThis, "pawlTestShared");
@@ -45,7 +47,10 @@ describe("loading", () => {
   });
 
   test("WF-41 a file is loaded afresh each time, with its imports", async () => {
-    const directory = directoryWith({ "w.workflow.ts": minimal.replace('"minimal"', "name").replace("export", 'import { name } from "./name.js";\nexport'), "name.js": 'export const name = "first";' });
+    const directory = directoryWith({
+      "w.workflow.ts": minimal.replace('"minimal"', "name").replace("export", 'import { name } from "./name.js";\nexport'),
+      "name.js": 'export const name = "first";',
+    });
     const first = await loadWorkflow(join(directory, "w.workflow.ts"));
     writeFiles(directory, { "name.js": 'export const name = "second";' });
     const second = await loadWorkflow(join(directory, "w.workflow.ts"));
@@ -82,8 +87,28 @@ export default workflow({ name: "styles", input: z.object({}) })
     });
     const { definition, sources } = await loadWorkflow(join(directory, "w.workflow.ts"));
     const { value } = await executeNode(definition, "all", contextFor(definition, "all", { input: {} }), fakeClock());
-    expect(value).toEqual({ data: 7, helper: "cycle", keys: ["helper", "mark", "other"], common: "/42", size: "b", top: "awaited", lazy: "lazy", base: "b", joined: "a/b", url: true, dir: directory });
-    expect(sources.manifest.files.map(({ path }) => path)).toEqual(["common.cjs", "data.json", "deep.cjs", "lazy.ts", "lib/helper.ts", "lib/index.ts", "w.workflow.ts"]);
+    expect(value).toEqual({
+      data: 7,
+      helper: "cycle",
+      keys: ["helper", "mark", "other"],
+      common: "/42",
+      size: "b",
+      top: "awaited",
+      lazy: "lazy",
+      base: "b",
+      joined: "a/b",
+      url: true,
+      dir: directory,
+    });
+    expect(sources.manifest.files.map(({ path }) => path)).toEqual([
+      "common.cjs",
+      "data.json",
+      "deep.cjs",
+      "lazy.ts",
+      "lib/helper.ts",
+      "lib/index.ts",
+      "w.workflow.ts",
+    ]);
   });
 
   test("WF-42 a module that several visits import at once is whole for each of them", async () => {
@@ -98,7 +123,11 @@ export default workflow({ name: "styles", input: z.object({}) })
   });
 
   test("WF-42 a file behind a symbolic link imports what lies beside the real one", async () => {
-    const directory = directoryWith({ "real/w.workflow.ts": minimal.replace("export", 'import "./beside.ts";\nexport'), "real/beside.ts": "export {};", "links/.keep": "" });
+    const directory = directoryWith({
+      "real/w.workflow.ts": minimal.replace("export", 'import "./beside.ts";\nexport'),
+      "real/beside.ts": "export {};",
+      "links/.keep": "",
+    });
     symlinkSync(join(directory, "real/w.workflow.ts"), join(directory, "links/w.workflow.ts"));
     expect((await loadWorkflow(join(directory, "links/w.workflow.ts"))).definition.name).toBe("minimal");
   });
@@ -119,7 +148,12 @@ describe("what cannot be loaded", () => {
   });
 
   test("WF-43 a broken import is shown in the file that is broken", async () => {
-    expect(await goldenError({ "w.workflow.ts": minimal.replace("export", 'import "./helper.ts";\nexport'), "helper.ts": "export const a = 1;\nexport const b = {;\n" })).toEqual({
+    expect(
+      await goldenError({
+        "w.workflow.ts": minimal.replace("export", 'import "./helper.ts";\nexport'),
+        "helper.ts": "export const a = 1;\nexport const b = {;\n",
+      }),
+    ).toEqual({
       code: "loadFailed",
       text: `Cannot load workflow w.workflow.ts (<dir>/helper.ts:2:19): Unexpected token.
 
@@ -131,7 +165,11 @@ describe("what cannot be loaded", () => {
   });
 
   test("WF-43 code that throws while loading names the line of the author's source", async () => {
-    expect(await goldenError({ "w.workflow.ts": `interface Long {\n  a: string;\n}\nconst config: Long | undefined = undefined;\n${minimal}console.log(config!.a);\n` })).toEqual({
+    expect(
+      await goldenError({
+        "w.workflow.ts": `interface Long {\n  a: string;\n}\nconst config: Long | undefined = undefined;\n${minimal}console.log(config!.a);\n`,
+      }),
+    ).toEqual({
       code: "loadFailed",
       text: `Cannot load workflow w.workflow.ts (<dir>/w.workflow.ts:10:21): TypeError was thrown while it loaded: Cannot read properties of undefined (reading 'a')
 
@@ -154,7 +192,9 @@ describe("what cannot be loaded", () => {
     |                    ^
   4 | x();`,
     });
-    expect((await goldenError({ "w.workflow.ts": minimal.replace('"zod"', '"zodd"') })).text).toContain('(<dir>/w.workflow.ts:2:20): Cannot find "zodd", which is imported here.');
+    expect((await goldenError({ "w.workflow.ts": minimal.replace('"zod"', '"zodd"') })).text).toContain(
+      '(<dir>/w.workflow.ts:2:20): Cannot find "zodd", which is imported here.',
+    );
   });
 
   test("WF-43 a workflow that breaks the rules names file and node", async () => {
@@ -166,7 +206,11 @@ describe("what cannot be loaded", () => {
 
   test.each([
     ["nothing exported", minimal.replace("export default", "void"), "has no default export. Write: export default workflow({ … }) … .build();"],
-    ["a named export", minimal.replace("export default", "export const ship ="), 'exports its workflow as "ship". Make it the default export: export default ship;'],
+    [
+      "a named export",
+      minimal.replace("export default", "export const ship ="),
+      'exports its workflow as "ship". Make it the default export: export default ship;',
+    ],
     ["not built", minimal.replace("\n  .build()", ""), "exports a workflow that was not built. End it with .build()."],
     ["a function", "export default () => 1;", "exports a function as its default, which is no workflow. Write: export default workflow({ … }) … .build();"],
     ["null", "export default null;", "exports null as its default, which is no workflow. Write: export default workflow({ … }) … .build();"],
@@ -175,14 +219,22 @@ describe("what cannot be loaded", () => {
   });
 
   test("WF-43 a file that is not there, and one that cannot be a workflow", async () => {
-    expect(await goldenError({}, "gone.workflow.ts")).toEqual({ code: "unknownWorkflow", text: "There is no workflow file <dir>/gone.workflow.ts. Give the path of a file, or the name of a workflow." });
-    expect(await goldenError({ "w.json": "{}" }, "w.json")).toEqual({ code: "loadFailed", text: "<dir>/w.json is no workflow file: its name must end in .ts, .mts, .js, .mjs." });
+    expect(await goldenError({}, "gone.workflow.ts")).toEqual({
+      code: "unknownWorkflow",
+      text: "There is no workflow file <dir>/gone.workflow.ts. Give the path of a file, or the name of a workflow.",
+    });
+    expect(await goldenError({ "w.json": "{}" }, "w.json")).toEqual({
+      code: "loadFailed",
+      text: "<dir>/w.json is no workflow file: its name must end in .ts, .mts, .js, .mjs.",
+    });
   });
 });
 
 describe("stored sources", () => {
   const files = {
-    "src/w.workflow.ts": minimal.replace("input.n * 2", 'unit === "ms" ? times(input.n) : 0').replace("export", 'import { times } from "../lib/times.ts";\nimport { unit } from "small-unit";\nexport'),
+    "src/w.workflow.ts": minimal
+      .replace("input.n * 2", 'unit === "ms" ? times(input.n) : 0')
+      .replace("export", 'import { times } from "../lib/times.ts";\nimport { unit } from "small-unit";\nexport'),
     "lib/times.ts": 'export const times = (n: number) => n * 2;\nexport const later = () => import("./later.js");',
     "lib/later.ts": 'export const late = "late";',
     "node_modules/small-unit/package.json": '{ "name": "small-unit", "type": "module", "exports": "./index.js" }',
@@ -227,20 +279,32 @@ describe("stored sources", () => {
     const { copy, expected, write, blobs, loaded } = await stored();
     await write();
     writeFiles(copy, { "files/lib/times.ts": "export const times = () => 0;" });
-    expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({ code: "sourceUnloadable", message: expect.stringContaining('file "lib/times.ts" is damaged') });
+    expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({
+      code: "sourceUnloadable",
+      message: expect.stringContaining('file "lib/times.ts" is damaged'),
+    });
     rmSync(join(copy, "files/lib/times.ts"));
-    expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({ code: "sourceUnloadable", message: expect.stringContaining('file "lib/times.ts" is missing') });
+    expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({
+      code: "sourceUnloadable",
+      message: expect.stringContaining('file "lib/times.ts" is missing'),
+    });
     await write();
     expect((await loadStoredWorkflow(copy, expected)).name).toBe("minimal");
     rmSync(copy, { recursive: true });
     expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({ code: "sourceUnloadable" });
     const lost = loaded.sources.manifest.files.find(({ path }) => path === "lib/times.ts")?.sha256 ?? "";
     blobs.delete(lost);
-    expect(await errorOf(write)).toMatchObject({ code: "sourceUnloadable", message: expect.stringContaining('file "lib/times.ts" is missing in the database') });
+    expect(await errorOf(write)).toMatchObject({
+      code: "sourceUnloadable",
+      message: expect.stringContaining('file "lib/times.ts" is missing in the database'),
+    });
   });
 
   test("WF-51 an import whose name is computed works from the file, and is refused by name from the stored copy", async () => {
-    const { directory, copy, expected, write, loaded } = await stored({ "src/w.workflow.ts": minimal.replace("input.n * 2", 'import(["./by", "name.ts"].join("-")).then((m) => m.n)'), "src/by-name.ts": "export const n = 3;" });
+    const { directory, copy, expected, write, loaded } = await stored({
+      "src/w.workflow.ts": minimal.replace("input.n * 2", 'import(["./by", "name.ts"].join("-")).then((m) => m.n)'),
+      "src/by-name.ts": "export const n = 3;",
+    });
     expect(await executeNode(loaded.definition, "double", contextFor(loaded.definition, "double"), fakeClock())).toEqual({ case: "done", value: 3 });
     await write();
     const copied = await loadStoredWorkflow(copy, expected);
@@ -254,7 +318,10 @@ describe("stored sources", () => {
     await write();
     process.env["PAWL_TEST_NAME"] = "other";
     try {
-      expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({ code: "sourceUnloadable", message: expect.stringContaining("something outside of the sources decides") });
+      expect(await errorOf(() => loadStoredWorkflow(copy, expected))).toMatchObject({
+        code: "sourceUnloadable",
+        message: expect.stringContaining("something outside of the sources decides"),
+      });
     } finally {
       delete process.env["PAWL_TEST_NAME"];
     }

@@ -37,7 +37,15 @@ interface LoadedModule {
   done: Promise<unknown>;
 }
 
-type Wrapper = (exports: unknown, require: unknown, module: unknown, filename: string, directory: string, jitiImport: unknown, jitiESMResolve: unknown) => unknown;
+type Wrapper = (
+  exports: unknown,
+  require: unknown,
+  module: unknown,
+  filename: string,
+  directory: string,
+  jitiImport: unknown,
+  jitiESMResolve: unknown,
+) => unknown;
 
 const parameters = "exports, require, module, __filename, __dirname, jitiImport, jitiESMResolve";
 /** Static imports, dynamic ones with a literal, and `require` of a literal, as jiti's transform writes them. */
@@ -137,7 +145,9 @@ export class ModuleGraph {
       loaded.module.exports = this.parseJson(path);
       finish();
     } else if (async) {
-      loaded.done = Promise.resolve().then(() => this.evaluate(loaded, true)).then(finish);
+      loaded.done = Promise.resolve()
+        .then(() => this.evaluate(loaded, true))
+        .then(finish);
     } else {
       try {
         this.evaluate(loaded, false);
@@ -234,5 +244,8 @@ function sourceMapOf(text: string): SourceMap | null {
 
 function syntaxProblem(path: string, json: string): ModuleProblem {
   const { message, line, column }: { message?: string; line?: number; column?: number } = JSON.parse(json);
-  return new ModuleProblem(`${(message ?? "It does not parse").trim()}.`, line === undefined ? { file: path } : { file: path, line, column: (column ?? 0) + 1 });
+  return new ModuleProblem(
+    `${(message ?? "It does not parse").trim()}.`,
+    line === undefined ? { file: path } : { file: path, line, column: (column ?? 0) + 1 },
+  );
 }

@@ -17,7 +17,8 @@ export class ModuleProblem extends Error {
   }
 }
 
-export const placeText = ({ file, line, column }: Place): string => [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(":");
+export const placeText = ({ file, line, column }: Place): string =>
+  [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(":");
 
 const frameWidth = 160;
 

@@ -21,9 +21,14 @@ export function action<Context, Output, const Cases extends string = "done">(
   options: ActionOptions<Context, Stored<Output>, Cases> & { readonly run: (context: Context) => Output | Promise<Output>; readonly output?: undefined },
 ): NodeDefinition<Context, Stored<Output>, Cases>;
 export function action<Context, Schema extends ZodType, const Cases extends string = "done">(
-  options: ActionOptions<Context, z.output<Schema>, Cases> & { readonly run: (context: Context) => z.input<Schema> | Promise<z.input<Schema>>; readonly output: Schema },
+  options: ActionOptions<Context, z.output<Schema>, Cases> & {
+    readonly run: (context: Context) => z.input<Schema> | Promise<z.input<Schema>>;
+    readonly output: Schema;
+  },
 ): NodeDefinition<Context, z.output<Schema>, Cases>;
-export function action<Context>(options: ActionOptions<Context, never, string> & { readonly run: (context: Context) => unknown; readonly output?: ZodType | undefined }): NodeDefinition<Context, never, never> {
+export function action<Context>(
+  options: ActionOptions<Context, never, string> & { readonly run: (context: Context) => unknown; readonly output?: ZodType | undefined },
+): NodeDefinition<Context, never, never> {
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),

@@ -24,7 +24,10 @@ export function compute<Context, Schema extends ZodType, const Cases extends str
   run: (context: Context) => z.input<Schema> | Promise<z.input<Schema>>,
   options: ComputeOptions<Context, z.output<Schema>, Cases> & { readonly output: Schema },
 ): NodeDefinition<Context, z.output<Schema>, Cases>;
-export function compute<Context>(run: (context: Context) => unknown, options: ComputeOptions<Context, never, string> & { readonly output?: ZodType | undefined } = {}): NodeDefinition<Context, never, never> {
+export function compute<Context>(
+  run: (context: Context) => unknown,
+  options: ComputeOptions<Context, never, string> & { readonly output?: ZodType | undefined } = {},
+): NodeDefinition<Context, never, never> {
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),

@@ -36,7 +36,9 @@ export interface HumanDecisionOptions<Context, Offered extends Choices> extends 
  * Asks people, and waits for one answer as long as it takes. The cases to route on are the choice ids.
  * The output is the answer: `{ choice }`, and `input` where the choice asks for text.
  */
-export function humanDecision<Context, const Offered extends Choices>(options: HumanDecisionOptions<Context, Offered>): NodeDefinition<Context, ChoiceResponse<Offered>, keyof Offered & string> {
+export function humanDecision<Context, const Offered extends Choices>(
+  options: HumanDecisionOptions<Context, Offered>,
+): NodeDefinition<Context, ChoiceResponse<Offered>, keyof Offered & string> {
   return {
     settings: { cases: Object.keys(options.choices ?? {}), timeoutMs: null, once: false, retry: undefined, statusDetail: options.statusDetail },
     behaviour: {

@@ -21,7 +21,12 @@ export interface CommonOptions {
 /** The callbacks and schemas of a node, with their types forgotten. */
 export type NodeBehaviour =
   | { readonly kind: "compute" | "action"; readonly run: Callback<AnyContext, unknown>; readonly output: ZodType | null; readonly route: Routing | null }
-  | { readonly kind: "shell"; readonly command: ShellOptions<AnyContext>; readonly parse: ((result: ShellResult, context: AnyContext) => unknown) | null; readonly route: Routing | null }
+  | {
+      readonly kind: "shell";
+      readonly command: ShellOptions<AnyContext>;
+      readonly parse: ((result: ShellResult, context: AnyContext) => unknown) | null;
+      readonly route: Routing | null;
+    }
   | {
       readonly kind: "humanDecision";
       readonly audience: Setting<AnyContext, string>;
