@@ -120,6 +120,7 @@ class Embedded extends Reader implements EmbeddedHost {
   /** How many drives each run has now: the last to leave stops it. */
   private readonly drives = new Map<string, number>();
   private closing: Promise<void> | undefined;
+  private readonly closers = new Set<(error: PawlError) => void>();
 
   constructor({ opened, sources, halt, runtime, clock }: Parts) {
     super(opened.store);
@@ -202,6 +203,7 @@ class Embedded extends Reader implements EmbeddedHost {
   }
 
   close(): Promise<void> {
+    for (const tell of this.closers) tell(new PawlError("closed", "The host was closed while the run was being driven. The run is safe: open the state directory again and drive it on."));
     this.closing ??= this.runtime.close().finally(() => this.opened.release());
     return this.closing;
   }
@@ -222,7 +224,9 @@ class Embedded extends Reader implements EmbeddedHost {
           if (change.kind === "actor" && change.view.record.id === run && restingStates.includes(runState(change.view))) resolve();
         }),
         this.halt.onHalt(reject),
+        () => this.closers.delete(reject),
       );
+      this.closers.add(reject);
       if (signal !== undefined) {
         const abort = (): void => resolve();
         signal.addEventListener("abort", abort, { once: true });
