@@ -1,6 +1,6 @@
 /** A release check of a git repository: what changed, do its tests pass, shall it go out? A person decides; then the release note is written, once.
  *  Run it: `pawl run examples/release-check/release-check.workflow.ts --input '{"repo":"/path/to/a/repository"}'` */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NotApplied, action, choices, compute, humanDecision, shell, text, workflow, type DecisionBlock } from "pawl";
 import { z } from "zod";
@@ -84,11 +84,11 @@ export default workflow({ name: "release-check", input })
   .node(
     "draft",
     compute(
-      ({ outputs, results, now }) => {
+      async ({ input, outputs, results, now }) => {
         const answer = results.decide;
         const before = results.draft?.status === "accepted" ? results.draft.output : undefined;
         const remarks = [...(before?.remarks ?? []), ...(answer?.status === "accepted" && answer.output.choice === "replan" ? [answer.output.input] : [])];
-        const version = nextVersion(outputs.lastTag);
+        const version = nextVersion([outputs.lastTag, ...(await noteNames(input.repo))]);
         return { version, round: (before?.round ?? 0) + 1, remarks, text: noteText(version, new Date(now), outputs.commits, remarks) };
       },
       { output: Draft },
@@ -133,16 +133,21 @@ export default workflow({ name: "release-check", input })
       statusDetail: "Writing the release note",
       run: async ({ input, outputs: { draft } }) => {
         const file = join(input.repo, "release-notes", `${draft.version}.md`);
-        await mkdir(join(input.repo, "release-notes"), { recursive: true }).catch((error: unknown) => {
-          throw new NotApplied(`The directory for release notes cannot be made in ${input.repo}: ${String(error)}`);
-        });
-        await writeFile(file, draft.text, { flag: "wx" });
+        await mkdir(join(input.repo, "release-notes"), { recursive: true }).catch(notApplied);
+        // "wx" fails when the file is there: then surely nothing was written by this attempt.
+        await writeFile(file, draft.text, { flag: "wx" }).catch((error: unknown) => (isCode(error, "EEXIST") ? notApplied(error) : Promise.reject(error)));
         return { status: "released" as const, version: draft.version, note: file };
       },
     }),
   )
   .node("stopped", compute(({ outputs }) => ({ status: "stopped" as const, version: outputs.draft.version })))
   .build();
+
+function notApplied(error: unknown): never {
+  throw new NotApplied(`The release note was not written: ${String(error)}`);
+}
+
+const isCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;
 
 /** The repository's own test command, or null. */
 async function testScript(repo: string): Promise<string | null> {
@@ -151,10 +156,17 @@ async function testScript(repo: string): Promise<string | null> {
   return parsed.success ? "npm test --silent" : null;
 }
 
-/** The minor version after `tag`; 0.1.0 when there is none that reads like a version. */
-function nextVersion(tag: string | null): string {
-  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(tag ?? "") ?? [];
-  return major === undefined || minor === undefined ? "0.1.0" : `${major}.${Number(minor) + 1}.0`;
+/** Versions that have a note already, released or not. */
+const noteNames = async (repo: string): Promise<string[]> => (await readdir(join(repo, "release-notes")).catch(() => [])).map((file) => file.replace(/\.md$/, "")); // no directory: no notes yet
+
+/** The minor version after the highest of these; 0.1.0 when none reads like a version. */
+function nextVersion(names: readonly (string | null)[]): string {
+  const versions = names.flatMap((name) => {
+    const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(name ?? "") ?? [];
+    return major === undefined || minor === undefined ? [] : [{ major: Number(major), minor: Number(minor) }];
+  });
+  const [highest] = versions.toSorted((a, b) => b.major - a.major || b.minor - a.minor);
+  return highest ? `${highest.major}.${highest.minor + 1}.0` : "0.1.0";
 }
 
 function noteText(version: string, date: Date, commits: readonly z.infer<typeof Commit>[], remarks: readonly string[]): string {
