@@ -4,7 +4,7 @@ import { driveRun } from "../drive.ts";
 import type { Environment } from "../environment.ts";
 import { exitCodes, RefusedError, type ExitCode } from "../exitCodes.ts";
 import { jsonLine } from "../json.ts";
-import { answerOf, askText, recordedLine } from "../prompt/ask.ts";
+import { answerOf, askTextAlone, recordedLine } from "../prompt/ask.ts";
 import { findChoice } from "../prompt/choose.ts";
 import type { Request } from "../program.ts";
 import { readTextFile } from "./jsonArgument.ts";
@@ -21,7 +21,7 @@ export function answerDecision(request: Extract<Request, { command: "answer" }>,
     if ("problem" in found && decision.state === "open") throw new PawlError("invalidInput", `Decision ${decision.code}: ${found.problem}`, { subject: decision.id, path: "choice" });
     const choice = "choice" in found ? found.choice : { id: request.choice, label: request.choice, input: null };
     const { terminal } = environment;
-    const typed = given === undefined && decision.state === "open" && terminal ? await askText(choice, terminal, environment, environment.interrupts.signal) : null;
+    const typed = given === undefined && decision.state === "open" && terminal ? await askTextAlone(choice, terminal, environment) : null;
     if (typed === "back" || (typed !== null && typed.kind !== "text")) {
       environment.err("Nothing was sent; the decision stays open.\n");
       return typed !== "back" && typed.kind === "left" && typed.by === "interrupt" ? exitCodes.interrupted : exitCodes.parked;
@@ -29,7 +29,7 @@ export function answerDecision(request: Extract<Request, { command: "answer" }>,
     const result = await host.answer(answerOf(decision, choice, typed?.text ?? given, environment));
     if (environment.json) environment.out(jsonLine({ kind: "answer", ...result }));
     if (result.status === "refused") throw new RefusedError(result.code ?? "refused", result.message, decision.id);
-    if (!environment.json) environment.out(`${recordedLine(result, choice, environment.clock.now())}\n`);
+    if (!environment.json) environment.out(`${recordedLine(result, choice, environment.clock.now())}\n\n`);
     return driveRun(host, decision.run, environment);
   });
 }

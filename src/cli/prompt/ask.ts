@@ -6,7 +6,7 @@ import type { Environment, Terminal } from "../environment.ts";
 import { localTime } from "../render/time.ts";
 import { findChoice } from "./choose.ts";
 import { decisionScreen, type Choice } from "./decisionScreen.ts";
-import { discardTypedAhead, readLine, readText, type Typed } from "./terminalInput.ts";
+import { openTerminalInput, type TerminalInput, type Typed } from "./terminalInput.ts";
 
 /** How asking ended. `settled`: somebody else answered, or the deadline did. */
 export type Asked = { readonly kind: "answered"; readonly result: AnswerResult } | { readonly kind: "settled" } | { readonly kind: "left"; readonly by: "interrupt" | "end" };
@@ -20,27 +20,32 @@ export interface Question {
 
 /** Shows the whole decision and asks until there is a valid answer, it is settled, or the person leaves. */
 export async function askDecision(question: Question, terminal: Terminal, environment: Environment): Promise<Asked> {
-  const { decision, settled } = question;
   const { clock, paint } = environment;
+  environment.out(["", ...decisionScreen(question.decision, clock.now(), environment.width(), paint), ""].map((line) => `${line}\n`).join(""));
+  const input = await openTerminalInput(terminal, clock, question.settled);
+  try {
+    return await askUntilSettled(question, input, environment);
+  } finally {
+    input.close();
+  }
+}
 
-  environment.out(["", ...decisionScreen(decision, clock.now(), environment.width(), paint), ""].map((line) => `${line}\n`).join(""));
-  await discardTypedAhead(terminal.input, clock);
-  const { choices } = decision.request;
+async function askUntilSettled({ decision, answer }: Question, input: TerminalInput, environment: Environment): Promise<Asked> {
   for (;;) {
     say(environment, "Your choice, by id or number (Ctrl-C leaves; the decision stays open):");
-    const typed = await readLine({ ...terminal, signal: settled });
+    const typed = await input.readLine();
     if (typed.kind !== "text") return endOf(typed);
-    const found = findChoice(typed.text, choices);
+    const found = findChoice(typed.text, decision.request.choices);
     if ("problem" in found) {
       say(environment, found.problem);
       continue;
     }
-    const text = await askText(found.choice, terminal, environment, settled);
+    const text = await askText(found.choice, input, environment);
     if (text === "back") continue;
     if (text !== null && text.kind !== "text") return endOf(text);
-    const result = await question.answer(answerOf(decision, found.choice, text?.text, environment));
+    const result = await answer(answerOf(decision, found.choice, text?.text, environment));
     if (result.status !== "refused") {
-      say(environment, recordedLine(result, found.choice, clock.now()));
+      say(environment, recordedLine(result, found.choice, environment.clock.now()), "");
       return { kind: "answered", result };
     }
     say(environment, result.message);
@@ -48,13 +53,24 @@ export async function askDecision(question: Question, terminal: Terminal, enviro
   }
 }
 
-/** The text of a choice that takes one: as typed, `back` to choose again, or how the person left; null for a choice that takes none. */
-export async function askText(choice: Pick<Choice, "input">, terminal: Terminal, environment: Environment, settled: AbortSignal): Promise<Typed | "back" | null> {
+/** Asks for nothing but the text of a choice. */
+export async function askTextAlone(choice: Pick<Choice, "input">, terminal: Terminal, environment: Environment): Promise<Typed | "back" | null> {
+  if (choice.input === null) return null;
+  const input = await openTerminalInput(terminal, environment.clock, environment.interrupts.signal);
+  try {
+    return await askText(choice, input, environment);
+  } finally {
+    input.close();
+  }
+}
+
+/** The text of a choice that takes one: as typed, `back` when there is none, or how the person left; null for a choice that takes none. */
+async function askText(choice: Pick<Choice, "input">, input: TerminalInput, environment: Environment): Promise<Typed | "back" | null> {
   if (choice.input === null) return null;
   const { label, min, max } = choice.input;
   for (;;) {
-    say(environment, visibleLine(label), `(${min} to ${max} characters; an empty line or Ctrl-D ends the text, no text goes back to the choices)`);
-    const typed = await readText({ ...terminal, signal: settled });
+    say(environment, visibleLine(label), `(${min} to ${max} characters; an empty line or Ctrl-D ends the text, no text goes back)`);
+    const typed = await input.readText();
     if (typed.kind !== "text") return typed;
     if (typed.text === "") return "back";
     const problem = textProblem(typed.text, min, max);

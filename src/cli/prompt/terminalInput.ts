@@ -1,17 +1,40 @@
-/** Reads what a person types, a line at a time, from the terminal. Owns the raw mode while it asks. */
-import { createInterface } from "node:readline";
-import type { ReadStream } from "node:tty";
+/** Reads what a person types during one question. The terminal is in raw mode from before the question is shown until it is settled,
+ *  so that no key falls between two prompts. */
+import { createInterface, type Interface } from "node:readline";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Screen } from "../processOutput.ts";
+import type { Terminal } from "../environment.ts";
 
-/** What came of asking: a line or text, or why there is none. `left` tells Ctrl-C (`interrupt`) from Ctrl-D (`end`). */
+/** What came of asking: a text, or why there is none. `left` tells Ctrl-C (`interrupt`) from Ctrl-D (`end`). */
 export type Typed = { readonly kind: "text"; readonly text: string } | { readonly kind: "left"; readonly by: "interrupt" | "end" } | { readonly kind: "withdrawn" };
 
-const typedAheadMs = 60;
+export interface TerminalInput {
+  /** One line. Ctrl-D leaves. */
+  readLine(): Promise<Typed>;
+  /**
+   * Several lines, joined by LF: an empty line that is typed ends them, one inside a paste belongs to the text
+   * (bracketed paste tells them apart). Ctrl-D ends them too.
+   */
+  readText(): Promise<Typed>;
+  /** Gives the terminal back. */
+  close(): void;
+}
 
-/** Throws away what was typed before the question could be seen: a key pressed early must not approve anything. */
-export async function discardTypedAhead(input: ReadStream, clock: Clock): Promise<void> {
-  const ignore = (): void => {};
+const typedAheadMs = 60;
+const ctrlC = "\u0003";
+const pasteMarksOn = "\u001b[?2004h";
+const pasteMarksOff = "\u001b[?2004l";
+
+type Key = { readonly kind: "line"; readonly text: string; readonly pasted: boolean } | { readonly kind: "interrupt" | "end" | "withdrawn" };
+
+/**
+ * Takes the terminal for one question. What was typed before is thrown away, but for Ctrl-C: a key pressed before the question could be seen must not approve anything.
+ * When `withdrawn` aborts, whoever reads is told so.
+ */
+export async function openTerminalInput({ input, output }: Terminal, clock: Clock, withdrawn: AbortSignal): Promise<TerminalInput> {
+  const keys: Key[] = [];
+  const ignore = (early: Uint8Array | string): void => {
+    if (String(early).includes(ctrlC)) keys.push({ kind: "interrupt" });
+  };
   input.setRawMode(true);
   input.on("data", ignore);
   input.resume();
@@ -19,84 +42,75 @@ export async function discardTypedAhead(input: ReadStream, clock: Clock): Promis
     clock.schedule(clock.now() + typedAheadMs, done);
   });
   input.off("data", ignore);
-  input.pause();
-  input.setRawMode(false);
-}
 
-interface Asking {
-  readonly input: ReadStream;
-  readonly output: Screen;
-  /** Takes the question back, when somebody else has answered it. */
-  readonly signal: AbortSignal;
-}
+  let wake = (): void => {};
+  let closed = false;
+  let pasting = false;
+  const add = (key: Key): void => {
+    keys.push(key);
+    wake();
+  };
+  const watchPaste = (_text: unknown, key: { readonly name?: string | undefined } | undefined): void => {
+    if (key?.name === "paste-start") pasting = true;
+    if (key?.name === "paste-end") pasting = false;
+  };
+  const withdraw = (): void => add({ kind: "withdrawn" });
+  const open = (): Interface => {
+    const opened = createInterface({ input, output, terminal: true, historySize: 0, crlfDelay: Infinity, prompt: "> " });
+    opened.on("line", (text) => add({ kind: "line", text, pasted: pasting }));
+    opened.on("SIGINT", () => add({ kind: "interrupt" }));
+    // Ctrl-D closes readline; the question may go on.
+    opened.on("close", () => {
+      if (closed) return;
+      lines = open();
+      add({ kind: "end" });
+    });
+    return opened;
+  };
+  let lines = open();
+  input.on("keypress", watchPaste);
+  withdrawn.addEventListener("abort", withdraw);
+  output.write(pasteMarksOn);
+  if (withdrawn.aborted) withdraw();
 
-/** One line. Ctrl-D leaves. */
-export function readLine(asking: Asking): Promise<Typed> {
-  return read(asking, { line: (text) => text, end: () => null });
-}
-
-/**
- * Several lines, joined by LF: an empty line that is typed ends them, one inside a paste belongs to the text
- * (bracketed paste tells them apart). Ctrl-D ends them too.
- */
-export function readText(asking: Asking): Promise<Typed> {
-  const lines: string[] = [];
-  const whole = (): string => lines.join("\n");
-  return read(asking, {
-    line(text, pasted) {
-      if (text === "" && !pasted) return whole();
-      lines.push(text);
-      return null;
+  const next = async (): Promise<Key> => {
+    for (;;) {
+      const key = keys.shift();
+      if (key) return key;
+      await new Promise<void>((done) => (wake = done));
+    }
+  };
+  /** `line` and `end` give the finished text, or null: to read on, or to leave. */
+  const read = async (line: (text: string, pasted: boolean) => string | null, end: () => string | null): Promise<Typed> => {
+    for (;;) {
+      if (keys.length === 0) lines.prompt();
+      const key = await next();
+      if (key.kind !== "line") output.write("\n");
+      if (key.kind === "withdrawn") return { kind: "withdrawn" };
+      if (key.kind === "interrupt") return { kind: "left", by: "interrupt" };
+      const text = key.kind === "line" ? line(key.text, key.pasted) : end();
+      if (text !== null) return { kind: "text", text };
+      if (key.kind === "end") return { kind: "left", by: "end" };
+    }
+  };
+  return {
+    readLine: () => read((text) => text, () => null),
+    readText() {
+      const typed: string[] = [];
+      const whole = (): string => typed.join("\n");
+      const add = (text: string, pasted: boolean): string | null => {
+        if (text === "" && !pasted) return whole();
+        typed.push(text);
+        return null;
+      };
+      return read(add, whole);
     },
-    end: whole,
-  });
-}
-
-interface Reader {
-  /** The finished text, or null to read on. */
-  line(text: string, pasted: boolean): string | null;
-  /** What Ctrl-D makes of it: the finished text, or null to leave. */
-  end(): string | null;
-}
-
-const pasteMarksOn = "\u001b[?2004h";
-const pasteMarksOff = "\u001b[?2004l";
-
-function read({ input, output, signal }: Asking, reader: Reader): Promise<Typed> {
-  return new Promise((resolve) => {
-    const lines = createInterface({ input, output, terminal: true, historySize: 0, crlfDelay: Infinity, prompt: "> " });
-    let pasting = false;
-    let settled = false;
-    const settle = (typed: Typed): void => {
-      if (settled) return;
-      settled = true;
-      signal.removeEventListener("abort", withdraw);
+    close() {
+      closed = true;
+      withdrawn.removeEventListener("abort", withdraw);
       input.off("keypress", watchPaste);
+      output.write(pasteMarksOff);
       lines.close();
-      output.write(typed.kind === "text" && !ended ? pasteMarksOff : `${pasteMarksOff}\n`);
-      resolve(typed);
-    };
-    let ended = false;
-    const withdraw = (): void => settle({ kind: "withdrawn" });
-    const watchPaste = (_text: unknown, key: { readonly name?: string | undefined } | undefined): void => {
-      if (key?.name === "paste-start") pasting = true;
-      if (key?.name === "paste-end") pasting = false;
-    };
-    lines.on("line", (line) => {
-      const text = reader.line(line, pasting);
-      if (text === null) lines.prompt();
-      else settle({ kind: "text", text });
-    });
-    lines.on("SIGINT", () => settle({ kind: "left", by: "interrupt" }));
-    lines.on("close", () => {
-      ended = true;
-      const text = reader.end();
-      settle(text === null ? { kind: "left", by: "end" } : { kind: "text", text });
-    });
-    input.on("keypress", watchPaste);
-    signal.addEventListener("abort", withdraw);
-    output.write(pasteMarksOn);
-    if (signal.aborted) withdraw();
-    else lines.prompt();
-  });
+    },
+  };
 }

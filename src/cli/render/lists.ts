@@ -1,7 +1,7 @@
 /** The tables of runs, decisions and effects; pure. */
 import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
-import type { DecisionView, EffectView, RunView } from "../../host/api.ts";
+import type { DecisionView, EffectView, RunSummary } from "../../host/api.ts";
 import type { Page } from "../../../persistence/store.ts";
 import { nodeOf } from "./attention.ts";
 import { deadlineText } from "./deadline.ts";
@@ -23,7 +23,7 @@ export interface ListContext {
 /** Commands shown below a list: enough to see how it goes on, not a second list. */
 const shownCommands = 6;
 
-export function runLines(page: Page<RunView>, context: ListContext): readonly string[] {
+export function runLines(page: Page<RunSummary>, context: ListContext): readonly string[] {
   if (page.items.length === 0) return none(context, "No runs.", { command: context.command("run", "FILE"), when: "Start one:" });
   const columns: readonly Column[] = [{ title: "RUN" }, { title: "WORKFLOW", min: 6 }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "NOW", min: 12 }];
   const rows = page.items.map((run): readonly Cell[] => [
@@ -38,7 +38,7 @@ export function runLines(page: Page<RunView>, context: ListContext): readonly st
 }
 
 /** What a run is at, waits for, or ended by. */
-export function situation(run: RunView, now: number): string {
+export function situation(run: RunSummary, now: number): string {
   const open = run.decisions.filter((decision) => decision.state === "open");
   const [first] = open;
   if (first) {

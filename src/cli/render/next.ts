@@ -1,5 +1,5 @@
 /** The exact command lines by which a run goes on; pure. */
-import type { DecisionView, EffectView, RunView } from "../../host/api.ts";
+import type { DecisionView, EffectView, RunSummary } from "../../host/api.ts";
 import { wrap } from "../../text/cells.ts";
 import { isFinal } from "../exitCodes.ts";
 
@@ -26,7 +26,7 @@ export function settleCommands(effect: EffectView, command: CommandLine): readon
 }
 
 /** In the order in which they make sense; none for a finished run without unknown outcomes. */
-export function nextCommands(view: RunView, command: CommandLine): readonly NextCommand[] {
+export function nextCommands(view: RunSummary, command: CommandLine): readonly NextCommand[] {
   const answers = view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, command));
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command));
   if (isFinal(view.state)) return settlements;

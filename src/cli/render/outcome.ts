@@ -28,12 +28,14 @@ export function outcomeLines(view: RunView, context: OutcomeContext): readonly s
   const hasResult = view.state === "completed" && view.result !== undefined && view.result !== null;
   const reason = view.reason === null ? "" : `${visibleLine(view.reason.code)}: ${view.reason.message}`;
   const next = nextCommands(view, context.command);
+  const isOpen = view.decisions.some((decision) => decision.state === "open");
   return [
     ...wrap(standing(view, context), width).map((line) => paint(context.stopped ? "attention" : tone, line)),
     ...(reason === "" ? [] : wrap(reason, width)),
     ...(hasResult ? valueLines(view.result, { width, lines: resultLines }) : []),
     ...view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => openDecisionLines(decision, now, width)),
     ...view.ambiguous.flatMap((effect) => ambiguousLines(effect, now, width)),
+    ...(isOpen ? commandLines([{ command: context.command("show", view.id), when: "Read it whole:" }], width) : []),
     ...(next.length === 0 ? [] : [...wrap(nextTitle(view), width), ...commandLines(next, width)]),
   ];
 }

@@ -2,7 +2,8 @@
 import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { DecisionView, RunView, VisitView } from "../../host/api.ts";
-import { ambiguousLines, openDecisionLines } from "./attention.ts";
+import { decisionScreen } from "../prompt/decisionScreen.ts";
+import { ambiguousLines } from "./attention.ts";
 import { commandLines, nextCommands, type CommandLine } from "./next.ts";
 import type { Paint } from "./style.ts";
 import { tableLines, type Cell, type Column } from "./table.ts";
@@ -63,7 +64,8 @@ function outputSection(run: RunView, context: PageContext): readonly string[] {
 }
 
 function decisionSection(run: RunView, { now, width, paint }: PageContext): readonly string[] {
-  return run.decisions.flatMap((decision) => (decision.state === "open" ? openDecisionLines(decision, now, width) : wrap(receiptText(decision, now), width).map((line) => paint(decisionLooks[decision.state].tone, line))));
+  // An open one is shown whole: whoever answers it by its code alone must be able to read it first.
+  return run.decisions.flatMap((decision) => (decision.state === "open" ? decisionScreen(decision, now, width, paint) : wrap(receiptText(decision, now), width).map((line) => paint(decisionLooks[decision.state].tone, line))));
 }
 
 /** How a decision was settled: what, by whom of the two (a person, the deadline), when. */
