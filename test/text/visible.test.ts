@@ -37,6 +37,7 @@ test("TEXT-1 joiners, selectors and tags without what they belong to are written
     ["🏴\u{E0067}\u{E0062}", "🏴\\u{E0067}\\u{E0062}"],
     ["🏴\u{E0061}\u{E0062}\u{E007F}", "🏴\\u{E0061}\\u{E0062}\\u{E007F}"],
     ["x\u{E0062}", "x\\u{E0062}"],
+    ["🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}\u{E0062}", "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}\\u{E0062}"],
     ["\ud800x", "\\u{D800}x"],
   ];
   for (const [text, shown] of hidden) expect(visible(text)).toBe(shown);
