@@ -422,7 +422,7 @@ describe("effects", () => {
     expect((await second.runtime.view("f"))?.value).toBe("paid");
   });
 
-  test("EFFECT-10 effects of a tree that nobody adopted are planned and do not run", async () => {
+  test("RT-20 effects of a tree that nobody adopted are planned and do not run", async () => {
     const { runtime, store } = await world([fetching], { "test.load": async () => expect.unreachable() });
     await runtime.start("fetching", { id: "f", input: undefined });
     await runtime.settled();
@@ -430,7 +430,7 @@ describe("effects", () => {
     expect((await store.effects(["f@1:0"]))[0]?.notBefore).not.toBeNull();
   });
 
-  test("EFFECT-11 an attempt over its time limit fails as nodeTimedOut, and its late result is nothing", async () => {
+  test("RT-21 an attempt over its time limit fails as nodeTimedOut, and its late result is nothing", async () => {
     const slow = setup({ types: {} as { context: { why: unknown } }, actors: { slow: durable(fromPromise(() => new Promise<never>(() => {})), { timeoutMs: 1000 }) } }).createMachine({
       id: "slow",
       version: "1",
@@ -447,7 +447,7 @@ describe("effects", () => {
     expect(await runtime.view("s")).toMatchObject({ value: "c", context: { why: { reason: "nodeTimedOut" } } });
   });
 
-  test("EFFECT-12 an author's promise gets its input and a signal, and its output moves the machine", async () => {
+  test("RT-22 an author's promise gets its input and a signal, and its output moves the machine", async () => {
     const machine = setup({ types: {} as { context: { n: number } }, actors: { twice: fromPromise(async ({ input, signal }: { input: { n: number }; signal: AbortSignal }) => (signal.aborted ? 0 : input.n * 2)) } }).createMachine({
       id: "twice",
       version: "1",
