@@ -8,13 +8,20 @@ import type { AnswerRequest, AnswerResult, DecisionView } from "./api.ts";
  * Submits the answer to this decision. The verdict is the decision's own, refusals of other sources than people included: it keeps them for the audit.
  * `read` gives the decision as it stands afterwards. @throws invalidInput with the path for an answer that is none
  */
-export async function submitAnswer(runtime: Pick<Runtime, "send">, decision: string, { choice, text, idempotencyKey, source }: AnswerRequest, now: number, read: () => Promise<DecisionView>): Promise<AnswerResult> {
+export async function submitAnswer(
+  runtime: Pick<Runtime, "send">,
+  decision: string,
+  { choice, text, idempotencyKey, source }: AnswerRequest,
+  now: number,
+  read: () => Promise<DecisionView>,
+): Promise<AnswerResult> {
   const key = idempotencyKey ?? newEventId(now);
   const event = { type: "decision.submit", choice, ...(text === undefined ? {} : { input: text }), idempotencyKey: key, source };
   const receipt = await runtime.send(decision, event, { eventId: `answer:${key}` });
   const reply = replyOf(receipt);
   const view = await read();
-  if (receipt.status === "duplicate" && reply.code === "accepted") return { status: "duplicate", code: null, message: `Already accepted: "${choice}"${when(view)}.`, decision: view };
+  if (receipt.status === "duplicate" && reply.code === "accepted")
+    return { status: "duplicate", code: null, message: `Already accepted: "${choice}"${when(view)}.`, decision: view };
   if (reply.code === "accepted" || reply.code === "duplicate") return { status: reply.code, code: null, message: reply.message, decision: view };
   // What the decision may not show to somebody who has no say in it stands in the audit only.
   return { status: "refused", code: reply.code, message: toldBy(reply, view), decision: reply.code === "unauthorised" ? null : view };
@@ -30,4 +37,10 @@ function toldBy(reply: DecisionReply, view: DecisionView): string {
   return reply.receipt !== null || reply.code === "expired" || reply.code === "cancelled" ? `${reply.message.replace(/\.$/, "")}${when(view)}.` : reply.message;
 }
 
-const when = ({ settledAt }: DecisionView): string => (settledAt === null ? "" : ` (on ${new Date(settledAt).toISOString().replace("T", " at ").replace(/\.\d+Z$/, " UTC")})`);
+const when = ({ settledAt }: DecisionView): string =>
+  settledAt === null
+    ? ""
+    : ` (on ${new Date(settledAt)
+        .toISOString()
+        .replace("T", " at ")
+        .replace(/\.\d+Z$/, " UTC")})`;

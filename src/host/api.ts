@@ -85,7 +85,16 @@ export interface AnswerResult {
 /** What happens while a run is driven, for live progress. Sent after commit. */
 export type RunEvent =
   | { readonly kind: "run"; readonly run: string; readonly state: RunState; readonly at: number }
-  | { readonly kind: "visit"; readonly run: string; readonly visit: string; readonly node: string; readonly nodeKind: string; readonly status: VisitView["status"]; readonly attempt: number; readonly at: number }
+  | {
+      readonly kind: "visit";
+      readonly run: string;
+      readonly visit: string;
+      readonly node: string;
+      readonly nodeKind: string;
+      readonly status: VisitView["status"];
+      readonly attempt: number;
+      readonly at: number;
+    }
   | { readonly kind: "line"; readonly run: string; readonly visit: string; readonly node: string; readonly text: string; readonly at: number }
   | { readonly kind: "decision"; readonly run: string; readonly decision: string; readonly state: DecisionState; readonly at: number };
 

@@ -12,7 +12,8 @@ import { runDefinition } from "./runDefinition.ts";
 
 const decisionDefinition: Definition = defineMachine(decisionMachine, {
   parseEvent(event) {
-    if (typeof event === "object" && event !== null && "at" in event) throw new PawlError("invalidInput", `The time of an answer is the host's to give: leave "at" out.`, { path: "at" });
+    if (typeof event === "object" && event !== null && "at" in event)
+      throw new PawlError("invalidInput", `The time of an answer is the host's to give: leave "at" out.`, { path: "at" });
     return parseDecisionEvent(event);
   },
   project: projectDecision,

@@ -25,12 +25,16 @@ export function commandEnvironment(inherited: NodeJS.ProcessEnv, own: { readonly
     if (value !== undefined && (name === "PAWL_HOME" || !name.startsWith("PAWL_"))) env[name] = value;
   }
   for (const [name, value] of Object.entries(own ?? {})) {
-    if (!variableName.test(name)) throw new NotStarted(`The command's environment names "${name}", which is no name of a variable. Use letters, digits and "_", not beginning with a digit.`);
+    if (!variableName.test(name))
+      throw new NotStarted(
+        `The command's environment names "${name}", which is no name of a variable. Use letters, digits and "_", not beginning with a digit.`,
+      );
     if (value === undefined) {
       delete env[name];
       continue;
     }
-    if (value.includes("\0")) throw new NotStarted(`The value of the command's variable ${name} holds a NUL character, which no environment can carry. Remove it.`);
+    if (value.includes("\0"))
+      throw new NotStarted(`The value of the command's variable ${name} holds a NUL character, which no environment can carry. Remove it.`);
     env[name] = value;
   }
   env[workerVariable] = "1";
@@ -60,12 +64,18 @@ export function resolveCommand(command: string, cwd: string, env: { readonly [na
     const file = path.resolve(cwd, command);
     if (isExecutable(file)) return file;
     const there = statSync(file, { throwIfNoEntry: false });
-    throw new NotStarted(there === undefined ? `Command not found: ${file} does not exist.` : `Command cannot be executed: ${file} is ${there.isFile() ? "not executable (chmod +x it)" : "not a file"}.`);
+    throw new NotStarted(
+      there === undefined
+        ? `Command not found: ${file} does not exist.`
+        : `Command cannot be executed: ${file} is ${there.isFile() ? "not executable (chmod +x it)" : "not a file"}.`,
+    );
   }
   const directories = (env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(":");
   for (const directory of directories) {
     const file = path.resolve(cwd, directory, command);
     if (isExecutable(file)) return file;
   }
-  throw new NotStarted(`Command not found: no "${command}" in any directory of PATH. Install it, or give its full path. A shell line needs a shell: command "sh", args ["-c", …].`);
+  throw new NotStarted(
+    `Command not found: no "${command}" in any directory of PATH. Install it, or give its full path. A shell line needs a shell: command "sh", args ["-c", …].`,
+  );
 }

@@ -144,10 +144,10 @@ class Embedded extends Reader implements EmbeddedHost {
     const { id: run, state } = await findRun(this.store, id);
     if (finalStates.includes(state) || signal?.aborted) return this.run(run);
     this.halt.check();
-    await this.wake(run, state);
+    if (!(await this.canMove(run, state))) return this.run(run);
     this.drives.set(run, (this.drives.get(run) ?? 0) + 1);
     try {
-      await this.rest(run, signal, () => this.runtime.adopt(run));
+      await this.rest(run, signal, () => this.wake(run, state));
     } finally {
       const left = (this.drives.get(run) ?? 1) - 1;
       if (left > 0) this.drives.set(run, left);
@@ -171,10 +171,15 @@ class Embedded extends Reader implements EmbeddedHost {
     try {
       const receipt = await this.runtime.send(run, { type: "run.cancel", by });
       // It may have ended between being read and being cancelled: then its outcome stands and is shown.
-      if (receipt.status === "refused" && receipt.code !== "finished") throw new PawlError("refused", `Run ${run} cannot be cancelled now: ${receipt.code ?? "refused"}. Try again.`, { subject: run });
+      if (receipt.status === "refused" && receipt.code !== "finished")
+        throw new PawlError("refused", `Run ${run} cannot be cancelled now: ${receipt.code ?? "refused"}. Try again.`, { subject: run });
     } catch (error) {
       await this.endProcesses(run, begun);
-      if (isPawlError(error) && error.kind === "environment") throw new PawlError(error.code, `The processes of run ${run} were ended, but its cancellation is not saved: ${error.message} Then cancel it again.`, { subject: run, cause: error });
+      if (isPawlError(error) && error.kind === "environment")
+        throw new PawlError(error.code, `The processes of run ${run} were ended, but its cancellation is not saved: ${error.message} Then cancel it again.`, {
+          subject: run,
+          cause: error,
+        });
       throw error;
     }
     await this.endProcesses(run, begun);
@@ -187,7 +192,11 @@ class Embedded extends Reader implements EmbeddedHost {
     const { run, node } = (await readValue(this.store, record.input)) as NodeInput; // visitKind: a compiled graph invoked it
     const { definition } = await this.sources.facts(run);
     const accepted = await acceptOutput(definition, node, output).catch((error: unknown) => {
-      throw new PawlError("invalidInput", `Effect "${key}" was not confirmed: ${messageOf(error)} It stays ambiguous; give the output that the step would have returned.`, { subject: key, path: "output", cause: error });
+      throw new PawlError(
+        "invalidInput",
+        `Effect "${key}" was not confirmed: ${messageOf(error)} It stays ambiguous; give the output that the step would have returned.`,
+        { subject: key, path: "output", cause: error },
+      );
     });
     return effectView(await this.runtime.confirmEffect(key, { output: { case: accepted.case }, value: accepted.value }));
   }
@@ -203,16 +212,38 @@ class Embedded extends Reader implements EmbeddedHost {
   }
 
   close(): Promise<void> {
-    for (const tell of this.closers) tell(new PawlError("closed", "The host was closed while the run was being driven. The run is safe: open the state directory again and drive it on."));
-    this.closing ??= this.runtime.close().finally(() => this.opened.release());
+    for (const tell of this.closers)
+      tell(new PawlError("closed", "The host was closed while the run was being driven. The run is safe: open the state directory again and drive it on."));
+    this.closing ??= this.closeAll();
     return this.closing;
   }
 
-  /** What a run needs before its effects may go on. @throws sourceUnloadable when they could not; nothing is changed then */
+  private async closeAll(): Promise<void> {
+    try {
+      await this.runtime.close();
+    } finally {
+      await this.opened.release();
+    }
+  }
+
+  /** Whether a run's steps could be executed. One that waits anyway goes on waiting. @throws sourceUnloadable for one that would go on; nothing is changed then */
+  private async canMove(run: string, state: RunState): Promise<boolean> {
+    // These load the sources in an effect of their own, and are blocked when that fails.
+    if (state === "queued" || state === "starting" || state === "blocked") return true;
+    try {
+      await this.sources.facts(run);
+      return true;
+    } catch (error) {
+      if (restingStates.includes(state)) return false;
+      throw error;
+    }
+  }
+
+  /** Adopted first: what a command asks for then runs without a commit of its own to begin it. */
   private async wake(run: string, state: RunState): Promise<void> {
+    await this.runtime.adopt(run);
     if (state === "queued") await this.runtime.send(run, { type: "run.activate" });
-    else if (state === "blocked") await this.runtime.send(run, { type: "run.resume" });
-    else if (state !== "starting") await this.sources.facts(run);
+    if (state === "blocked") await this.runtime.send(run, { type: "run.resume" });
   }
 
   /** Resolves when the run rests, or the signal aborts. @throws when the store refuses to go on */
@@ -248,8 +279,12 @@ class Embedded extends Reader implements EmbeddedHost {
   /** @throws unknownEffect; refused, with the state, for one that is not ambiguous */
   private async ambiguousEffect(key: string): Promise<EffectRecord> {
     const [record] = await this.store.effects([key]);
-    if (record === undefined) throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: pawl effect list`, { subject: key });
-    if (record.state !== "ambiguous") throw new PawlError("refused", `Effect "${key}" is ${record.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, { subject: key });
+    if (record === undefined)
+      throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: pawl effect list`, { subject: key });
+    if (record.state !== "ambiguous")
+      throw new PawlError("refused", `Effect "${key}" is ${record.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, {
+        subject: key,
+      });
     return record;
   }
 

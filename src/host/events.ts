@@ -25,7 +25,9 @@ export class RunEvents {
         return kind === undefined || record.visit === null ? null : this.visit(record.root, record.visit, kind, effectVisitStatus(record), record.attempt, at);
       }
       case "line":
-        return change.visit === null ? null : { kind: "line", run: change.root, visit: change.visit, node: visitParts(change.visit).node, text: change.text, at: change.at };
+        return change.visit === null
+          ? null
+          : { kind: "line", run: change.root, visit: change.visit, node: visitParts(change.visit).node, text: change.text, at: change.at };
       case "emitted":
         return null;
     }

@@ -24,11 +24,13 @@ export interface ExecutorOptions {
 export function hostExecutors({ store, sources, clock }: ExecutorOptions): Executors {
   const results = new VisitResults(store);
 
-  const node = (work: (facts: RunFacts & NodeFacts, task: EffectTask) => Promise<Awaited<ReturnType<Executor>>>): Executor => async (task) => {
-    const input = task.input as NodeInput; // the effects named below are invoked by compiled graphs and node machines only, with this
-    const run = await runFacts(sources, input.run);
-    return work({ ...run, ...(await nodeContext(store, results, run.definition, run.input, input, task)) }, task);
-  };
+  const node =
+    (work: (facts: RunFacts & NodeFacts, task: EffectTask) => Promise<Awaited<ReturnType<Executor>>>): Executor =>
+    async (task) => {
+      const input = task.input as NodeInput; // the effects named below are invoked by compiled graphs and node machines only, with this
+      const run = await runFacts(sources, input.run);
+      return work({ ...run, ...(await nodeContext(store, results, run.definition, run.input, input, task)) }, task);
+    };
 
   const callback = node(async ({ definition, node: id, context }) => outcome(await executeNode(definition, id, context, clock)));
 
@@ -63,7 +65,10 @@ async function shellStep({ definition, node, context, cwd }: RunFacts & NodeFact
   const spec = await shellSpec(definition, node, context, clock);
   const limit = limited(task.signal, spec.timeoutMs, clock);
   try {
-    const result = await runShell({ ...spec, cwd: path.resolve(cwd, spec.cwd ?? ".") }, { signal: limit.signal, leftover: task.leftover, saveProcess: (process) => task.saveProcess(process), report: (line) => task.report(line) });
+    const result = await runShell(
+      { ...spec, cwd: path.resolve(cwd, spec.cwd ?? ".") },
+      { signal: limit.signal, leftover: task.leftover, saveProcess: (process) => task.saveProcess(process), report: (line) => task.report(line) },
+    );
     return await parseShell(definition, node, context, result);
   } finally {
     limit.stop();
@@ -73,6 +78,7 @@ async function shellStep({ definition, node, context, cwd }: RunFacts & NodeFact
 /** Codes of all open decisions: a new one must differ. */
 export async function openCodes(store: Pick<Store, "query">): Promise<readonly string[]> {
   const codes: string[] = [];
-  for await (const rows of everyPage((cursor) => store.query("decisions", { state: ["open"] }, { limit: 500, cursor }))) codes.push(...rows.map(({ code }) => code));
+  for await (const rows of everyPage((cursor) => store.query("decisions", { state: ["open"] }, { limit: 500, cursor })))
+    codes.push(...rows.map(({ code }) => code));
   return codes;
 }

@@ -7,11 +7,16 @@ const shown = 5;
 /** What the schema makes of an input. @throws invalidInput with the path of the first wrong field; values are not repeated, they may be private */
 export async function parsedInput(definition: AnyWorkflow, given: unknown): Promise<unknown> {
   const result = await definition.input.safeParseAsync(given).catch((error: unknown) => {
-    throw new PawlError("invalidInput", `The input schema of workflow "${definition.name}" threw: ${messageOf(error)}. Mend the workflow's file.`, { cause: error });
+    throw new PawlError("invalidInput", `The input schema of workflow "${definition.name}" threw: ${messageOf(error)}. Mend the workflow's file.`, {
+      cause: error,
+    });
   });
   if (result.success) return result.data;
   const issues = result.error.issues.map(({ path, message }) => ({ path: path.map(String).join("."), message }));
   const texts = issues.slice(0, shown).map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   const more = issues.length > shown ? `; and ${issues.length - shown} more` : "";
-  throw new PawlError("invalidInput", `The input does not fit workflow "${definition.name}": ${texts.join("; ")}${more}. Nothing was started.`, { subject: definition.name, path: issues[0]?.path ?? "" });
+  throw new PawlError("invalidInput", `The input does not fit workflow "${definition.name}": ${texts.join("; ")}${more}. Nothing was started.`, {
+    subject: definition.name,
+    path: issues[0]?.path ?? "",
+  });
 }

@@ -34,20 +34,30 @@ const keyLimit = 512;
 /** @throws invalidInput with the path, unknownWorkflow, loadFailed, invalidWorkflow, keyReused; nothing is stored then */
 export async function launch(runtime: Pick<Runtime, "start">, store: Store, request: LaunchRequest, now: number): Promise<Launched> {
   const { cwd, input, idempotencyKey: key } = request;
-  if (key !== undefined && (key === "" || key.length > keyLimit)) throw new PawlError("invalidInput", `An idempotency key has 1 to ${keyLimit} characters, this one ${key.length}.`, { path: "idempotencyKey" });
+  if (key !== undefined && (key === "" || key.length > keyLimit))
+    throw new PawlError("invalidInput", `An idempotency key has 1 to ${keyLimit} characters, this one ${key.length}.`, { path: "idempotencyKey" });
   const loaded = await loadWorkflow(resolveWorkflow(request.workflow, { cwd, home: homedir() }));
   await parsedInput(loaded.definition, input);
   const id = key === undefined ? newRunId(now) : runIdOfKey(key);
   const existing = key === undefined ? undefined : await existingRun(store, id);
   if (existing && key !== undefined) return sameRequest(store, existing, loaded, input, key);
   const value = storedInput(input);
-  const start: RunInput = { run: id, workflow: loaded.definition.name, source: loaded.sources.digest, graph: loaded.definition.graphDigest, input: value.ref, session: null, cwd };
+  const start: RunInput = {
+    run: id,
+    workflow: loaded.definition.name,
+    source: loaded.sources.digest,
+    graph: loaded.definition.graphDigest,
+    input: value.ref,
+    session: null,
+    cwd,
+  };
   const graph = Buffer.from(canonicalJson(loaded.definition.graph));
   const receipt = await runtime.start(runMachine.id, { id, input: start, blobs: [...loaded.sources.blobs.map(({ bytes }) => bytes), graph, ...value.blobs] });
   if (receipt.status === "applied") return { id, duplicate: false };
   // Somebody was faster with the same key.
   const other = await existingRun(store, id);
-  if (!other || key === undefined) throw new PawlError("conflict", `The run could not be saved under its id "${id}": ${receipt.code ?? receipt.status}. Start it again.`, { subject: id });
+  if (!other || key === undefined)
+    throw new PawlError("conflict", `The run could not be saved under its id "${id}": ${receipt.code ?? receipt.status}. Start it again.`, { subject: id });
   return sameRequest(store, other, loaded, input, key);
 }
 
@@ -65,12 +75,23 @@ async function existingRun(store: Pick<Store, "query">, id: string): Promise<Run
 async function sameRequest(store: Store, row: RunRow, { definition }: LoadedWorkflow, input: unknown, key: string): Promise<Launched> {
   const isSame = row.workflow === definition.name && sha256Hex(canonicalJson(await readValue(store, row.input))) === sha256Hex(canonicalJson(input));
   if (isSame) return { id: row.id, duplicate: true };
-  throw new PawlError("keyReused", `The key "${key}" was used for run ${row.id} of workflow "${row.workflow}" with another ${row.workflow === definition.name ? "input" : "workflow"}. Use a new key for a new request; nothing was started.`, { subject: row.id });
+  throw new PawlError(
+    "keyReused",
+    `The key "${key}" was used for run ${row.id} of workflow "${row.workflow}" with another ${row.workflow === definition.name ? "input" : "workflow"}. Use a new key for a new request; nothing was started.`,
+    { subject: row.id },
+  );
 }
 
 function storedInput(input: unknown): { readonly ref: ValueRef; readonly blobs: readonly Uint8Array[] } {
   const text = jsonText(input, "run's input");
   const bytes = Buffer.from(text);
-  if (bytes.byteLength > maxValueBytes) throw new PawlError("invalidInput", `The run's input has ${bytes.byteLength} bytes of JSON; the limit is ${maxValueBytes}. Put it into a file and give its path.`, { path: "" });
-  return bytes.byteLength <= inlineLimitBytes ? { ref: { json: text }, blobs: [] } : { ref: { blob: sha256Hex(bytes), bytes: bytes.byteLength }, blobs: [bytes] };
+  if (bytes.byteLength > maxValueBytes)
+    throw new PawlError(
+      "invalidInput",
+      `The run's input has ${bytes.byteLength} bytes of JSON; the limit is ${maxValueBytes}. Put it into a file and give its path.`,
+      { path: "" },
+    );
+  return bytes.byteLength <= inlineLimitBytes
+    ? { ref: { json: text }, blobs: [] }
+    : { ref: { blob: sha256Hex(bytes), bytes: bytes.byteLength }, blobs: [bytes] };
 }

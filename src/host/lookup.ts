@@ -26,13 +26,22 @@ export async function findRun(store: Pick<Store, "query">, typed: string): Promi
   // Newest last: of equally near ids the newer ones are the likelier.
   for await (const rows of everyPage((cursor) => store.query("runs", {}, { limit: 500, cursor }))) {
     for (const row of rows) if (ending.length >= shortestEnding && row.id.toUpperCase().endsWith(ending)) fitting.push(row);
-    nearest = [...nearest, ...rows.map(({ id }) => ({ id, common: commonEnding(id.toUpperCase(), ending) }))].toSorted((a, b) => a.common - b.common).slice(-shown);
+    nearest = [...nearest, ...rows.map(({ id }) => ({ id, common: commonEnding(id.toUpperCase(), ending) }))]
+      .toSorted((a, b) => a.common - b.common)
+      .slice(-shown);
   }
   const [only, ...others] = fitting;
   if (only !== undefined && others.length === 0) return only;
-  if (only !== undefined) throw new PawlError("unknownRun", `"${typed}" fits ${fitting.length} runs: ${list(fitting.map(({ id }) => id))}. Type more of the id.`, { subject: typed });
+  if (only !== undefined)
+    throw new PawlError("unknownRun", `"${typed}" fits ${fitting.length} runs: ${list(fitting.map(({ id }) => id))}. Type more of the id.`, { subject: typed });
   const closest = nearest.map(({ id }) => id).reverse();
-  throw new PawlError("unknownRun", closest.length === 0 ? `There is no run "${typed}": this state directory has no runs. Start one with pawl run.` : `There is no run "${typed}". The closest: ${list(closest)}. List all with pawl runs; the last ${shortestEnding} or more characters of an id are enough.`, { subject: typed });
+  throw new PawlError(
+    "unknownRun",
+    closest.length === 0
+      ? `There is no run "${typed}": this state directory has no runs. Start one with pawl run.`
+      : `There is no run "${typed}". The closest: ${list(closest)}. List all with pawl runs; the last ${shortestEnding} or more characters of an id are enough.`,
+    { subject: typed },
+  );
 }
 
 function list(ids: readonly string[]): string {

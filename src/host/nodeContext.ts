@@ -11,7 +11,9 @@ import { readBlob } from "./values.ts";
 /** JSON text that is kept of finished visits, in UTF-16 units: they never change, and a loop reads the same ones at every step. */
 const cacheUnits = 16 * 1024 * 1024;
 
-type Ended = { readonly kind: "accepted"; readonly json: string } | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
+type Ended =
+  | { readonly kind: "accepted"; readonly json: string }
+  | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
 
 /** Everything a node's executor needs besides its task. */
 export interface NodeFacts {
@@ -44,9 +46,19 @@ export class VisitResults {
     for (const [node, { visit, status, reason }] of Object.entries(visits)) {
       const end = ended.get(visit);
       if (status === "accepted") {
-        if (end?.kind !== "accepted") throw new PawlError("storageDamaged", `The output of visit "${visit}" is missing from the database. Restore a backup of the state directory, or start the run again.`, { subject: visit });
+        if (end?.kind !== "accepted")
+          throw new PawlError(
+            "storageDamaged",
+            `The output of visit "${visit}" is missing from the database. Restore a backup of the state directory, or start the run again.`,
+            { subject: visit },
+          );
         results[node] = lazyResult(visit, end.json);
-      } else results[node] = { status, visit, error: end?.kind === "failed" ? end.error : { reason: reason ?? "nodeFailed", message: "It failed without saying why." } };
+      } else
+        results[node] = {
+          status,
+          visit,
+          error: end?.kind === "failed" ? end.error : { reason: reason ?? "nodeFailed", message: "It failed without saying why." },
+        };
     }
     return results;
   }
@@ -106,10 +118,20 @@ function lazyResult(visit: string, json: string): NodeResult {
 }
 
 /** The context of one attempt of one visit. `input` is the run's, as the workflow's schema gave it. */
-export async function nodeContext(store: Pick<Store, "load">, results: VisitResults, definition: AnyWorkflow, input: unknown, { run, node, visit }: NodeTask, task: Pick<EffectTask, "signal" | "attempt" | "idempotencyKey" | "now">): Promise<NodeFacts> {
+export async function nodeContext(
+  store: Pick<Store, "load">,
+  results: VisitResults,
+  definition: AnyWorkflow,
+  input: unknown,
+  { run, node, visit }: NodeTask,
+  task: Pick<EffectTask, "signal" | "attempt" | "idempotencyKey" | "now">,
+): Promise<NodeFacts> {
   const id = `${graphActor(run)}/${visit}`;
   const graph = await readView(store, graphActor(run));
-  if (graph === null) throw new PawlError("unknownActor", `The graph of run "${run}" is not in the database. Restore a backup of the state directory, or start the run again.`, { subject: run });
+  if (graph === null)
+    throw new PawlError("unknownActor", `The graph of run "${run}" is not in the database. Restore a backup of the state directory, or start the run again.`, {
+      subject: run,
+    });
   const nodes = definition.graph.nodes.map((other) => other.id);
   const context = callbackContext(node, nodes, {
     input,

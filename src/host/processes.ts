@@ -50,8 +50,17 @@ function readStat(pid: number | string): ProcessStat | null {
   }
 }
 
+let boot: string | undefined;
+
+/** Constant while the machine runs. A container may hide it: then the start times alone must tell processes apart. */
 function bootId(): string {
-  return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  if (boot !== undefined) return boot;
+  try {
+    boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    boot = "unknown";
+  }
+  return boot;
 }
 
 function ps(...args: readonly string[]): string {
@@ -80,10 +89,12 @@ function membersOf(pgid: number): readonly ProcessStat[] {
       .flatMap((name) => readStat(name) ?? [])
       .filter((stat) => stat.pgid === pgid || stat.session === pgid);
   }
-  return ps("-axo", "pid=,pgid=,stat=").split("\n").flatMap((line) => {
-    const [pid, group, state = "Z"] = line.trim().split(/\s+/);
-    return Number(group) === pgid && !state.startsWith("Z") ? [{ pid: Number(pid), pgid, session: pgid, startedAt: null }] : [];
-  });
+  return ps("-axo", "pid=,pgid=,stat=")
+    .split("\n")
+    .flatMap((line) => {
+      const [pid, group, state = "Z"] = line.trim().split(/\s+/);
+      return Number(group) === pgid && !state.startsWith("Z") ? [{ pid: Number(pid), pgid, session: pgid, startedAt: null }] : [];
+    });
 }
 
 /** Numbers of the processes of a group (and its session) that are alive. */
@@ -106,7 +117,7 @@ function signalGroup(pgid: number, name: "SIGTERM" | "SIGKILL"): void {
 
 /** Waits until a group has no living process; false when some remain after `ms`. */
 export async function groupGone(pgid: number, ms: number): Promise<boolean> {
-  for (const until = systemClock.now() + ms; ; ) {
+  for (const until = systemClock.now() + ms; ;) {
     if (membersOf(pgid).length === 0) return true;
     if (systemClock.now() >= until) return false;
     await pause(pollMs);
@@ -123,7 +134,7 @@ export async function endGroup(pgid: number): Promise<readonly number[]> {
   if (membersOf(pgid).length === 0) return [];
   signalGroup(pgid, "SIGTERM");
   if (await groupGone(pgid, termGraceMs)) return [];
-  for (const until = systemClock.now() + killGraceMs; systemClock.now() < until; ) {
+  for (const until = systemClock.now() + killGraceMs; systemClock.now() < until;) {
     // Again each time: one that was just being forked has missed the last signal.
     signalGroup(pgid, "SIGKILL");
     if (await groupGone(pgid, pollMs)) return [];

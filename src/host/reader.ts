@@ -56,7 +56,11 @@ export class Reader {
 
   async effects(filter: { run?: string; state?: readonly EffectState[] } = {}, page: PageRequest = {}): Promise<Page<EffectView>> {
     const { run, state } = filter;
-    const { items, cursor } = await this.store.query("effects", { ...(run === undefined ? {} : { root: run }), ...(state === undefined ? {} : { state }) }, page);
+    const { items, cursor } = await this.store.query(
+      "effects",
+      { ...(run === undefined ? {} : { root: run }), ...(state === undefined ? {} : { state }) },
+      page,
+    );
     return { cursor, items: items.map(effectView) };
   }
 
@@ -74,7 +78,8 @@ export class Reader {
       if (row !== undefined) return row;
     }
     const near = found.status === "found" ? [] : found.near;
-    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : codes.length === 0 ? "No decision is open." : "List those that wait with: pawl decisions";
+    const hint =
+      near.length > 0 ? `Did you mean ${near.join(" or ")}?` : codes.length === 0 ? "No decision is open." : "List those that wait with: pawl decisions";
     const what = parsed.ok ? `There is no decision with the code "${typed}".` : `"${typed}" is no decision's code: ${faultTexts[parsed.fault]}.`;
     throw new PawlError("unknownDecision", `${what} ${hint} Nothing was answered.`, { subject: typed });
   }
@@ -101,12 +106,18 @@ export class Reader {
     return { run: await readView(this.store, run), graph: await readView(this.store, graphActor(run)) };
   }
 
-  private async summaryOf({ id, workflow, state, createdAt, updatedAt, endedAt }: RunRow, { run, graph }: RunActors, of: readonly DecisionState[] | undefined): Promise<RunSummary> {
+  private async summaryOf(
+    { id, workflow, state, createdAt, updatedAt, endedAt }: RunRow,
+    { run, graph }: RunActors,
+    of: readonly DecisionState[] | undefined,
+  ): Promise<RunSummary> {
     const { store } = this;
     const decisions: DecisionView[] = [];
-    for await (const rows of everyPage((cursor) => store.query("decisions", { run: id, ...(of === undefined ? {} : { state: of }) }, { limit: 500, cursor }))) decisions.push(...(await this.viewsOfDecisions(rows)));
+    for await (const rows of everyPage((cursor) => store.query("decisions", { run: id, ...(of === undefined ? {} : { state: of }) }, { limit: 500, cursor })))
+      decisions.push(...(await this.viewsOfDecisions(rows)));
     const ambiguous: EffectView[] = [];
-    for await (const rows of everyPage((cursor) => store.query("effects", { root: id, state: ["ambiguous"] }, { limit: 500, cursor }))) ambiguous.push(...rows.map(effectView));
+    for await (const rows of everyPage((cursor) => store.query("effects", { root: id, state: ["ambiguous"] }, { limit: 500, cursor })))
+      ambiguous.push(...rows.map(effectView));
     const reason = (run === null ? null : runContext(run).reason) ?? faultOf(run, graph);
     const current = graph?.record.status === "active" && typeof graph.value === "string" ? graph.value : null;
     return { id, workflow, state, createdAt, updatedAt, endedAt, reason, current, decisions, ambiguous };
@@ -134,7 +145,12 @@ export class Reader {
 /** Why a run stands still although its own machine gave no reason: an actor of it is faulted. */
 function faultOf(run: ActorView | null, graph: ActorView | null): RunView["reason"] {
   const faulted = [run, graph].find((view) => view?.record.status === "faulted");
-  return faulted ? { code: "faulted", message: `Actor "${faulted.record.id}" met an event that its machine cannot take; it stands still until it is mended, or the run is cancelled.` } : null;
+  return faulted
+    ? {
+        code: "faulted",
+        message: `Actor "${faulted.record.id}" met an event that its machine cannot take; it stands still until it is mended, or the run is cancelled.`,
+      }
+    : null;
 }
 
 const faultTexts = {

@@ -10,7 +10,9 @@ export const runDefinition: Definition = defineMachine(runMachine, {
     const parsed = RunCommand.safeParse(event);
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
-    throw new PawlError("invalidInput", `A run takes no such event: ${issue?.message ?? "unknown"} at "${issue?.path.join(".") ?? ""}".`, { path: issue?.path.join(".") ?? "" });
+    throw new PawlError("invalidInput", `A run takes no such event: ${issue?.message ?? "unknown"} at "${issue?.path.join(".") ?? ""}".`, {
+      path: issue?.path.join(".") ?? "",
+    });
   },
   project: (view) => [{ table: "runs", row: runRow(view) }],
   // SPEC 5: a command to a finished run is answered with its outcome.

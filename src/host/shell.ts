@@ -54,7 +54,12 @@ function launch(file: string, command: ShellCommand, cwd: string, env: { [name: 
     const fail = (error: unknown): void => reject(new NotStarted(`The command ${command.command} could not be started: ${messageOf(error)}.`));
     let child: ChildProcess;
     try {
-      child = spawn("/bin/sh", ["-c", launcher, "pawl", file, ...(command.args ?? [])], { cwd, env, detached: true, stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"] });
+      child = spawn("/bin/sh", ["-c", launcher, "pawl", file, ...(command.args ?? [])], {
+        cwd,
+        env,
+        detached: true,
+        stdio: [command.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", "pipe"],
+      });
     } catch (error) {
       fail(error);
       return;
@@ -104,13 +109,19 @@ function giveInput(child: ChildProcess, text: string | undefined): void {
 function failureText(name: string, ended: Ended, stderr: string): string {
   const how = ended.signal === null ? `ended with exit code ${ended.exitCode}` : `was ended by ${ended.signal}`;
   const tail = stderr.trim();
-  return tail === "" ? `The command ${name} ${how} and wrote nothing to standard error.` : `The command ${name} ${how}. The end of its standard error:\n${tail}`;
+  return tail === ""
+    ? `The command ${name} ${how} and wrote nothing to standard error.`
+    : `The command ${name} ${how}. The end of its standard error:\n${tail}`;
 }
 
 async function endEarlierAttempt(task: ShellTask): Promise<void> {
   if (task.leftover === null) return;
   const alive = await endLeftOver(task.leftover);
-  if (alive.length > 0) throw new NotStarted(`Processes of an earlier attempt are alive and could not be ended: ${alive.join(", ")}. End them, then start the run again.`, "workerCrashed");
+  if (alive.length > 0)
+    throw new NotStarted(
+      `Processes of an earlier attempt are alive and could not be ended: ${alive.join(", ")}. End them, then start the run again.`,
+      "workerCrashed",
+    );
 }
 
 /**

@@ -45,7 +45,9 @@ export function failureParts(error: unknown): { readonly reason: string; readonl
 }
 
 /** What a node machine ended with: a case with its value, or a failure; null when it has not ended so. */
-export type NodeEnd = { readonly kind: "accepted"; readonly case: string; readonly value: unknown } | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
+export type NodeEnd =
+  | { readonly kind: "accepted"; readonly case: string; readonly value: unknown }
+  | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
 
 export function nodeEnd(view: ActorView): NodeEnd | null {
   if (view.record.status === "error") return { kind: "failed", error: failureParts(view.error) };

@@ -7,7 +7,12 @@ type BlobReader = Pick<Store, "blob">;
 /** The bytes of a blob. @throws storageDamaged when the store does not have it. */
 export async function readBlob(store: BlobReader, hash: string): Promise<Uint8Array> {
   const bytes = await store.blob(hash);
-  if (bytes === null) throw new PawlError("storageDamaged", `The stored value ${hash} is missing from the database, though a row names it. Restore a backup of the state directory, or start the run again.`, { subject: hash });
+  if (bytes === null)
+    throw new PawlError(
+      "storageDamaged",
+      `The stored value ${hash} is missing from the database, though a row names it. Restore a backup of the state directory, or start the run again.`,
+      { subject: hash },
+    );
   return bytes;
 }
 
@@ -19,8 +24,10 @@ export async function readValue(store: BlobReader, stored: StoredValue | null): 
 }
 
 /** All rows of a query, page by page. */
-export async function* everyPage<T>(next: (cursor: string | undefined) => Promise<{ readonly items: readonly T[]; readonly cursor: string | null }>): AsyncGenerator<readonly T[]> {
-  for (let cursor: string | undefined; ; ) {
+export async function* everyPage<T>(
+  next: (cursor: string | undefined) => Promise<{ readonly items: readonly T[]; readonly cursor: string | null }>,
+): AsyncGenerator<readonly T[]> {
+  for (let cursor: string | undefined; ;) {
     const page = await next(cursor);
     yield page.items;
     if (page.cursor === null) return;

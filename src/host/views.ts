@@ -14,18 +14,35 @@ export function effectView({ key, visit, type, root, state, attempt, once, error
 
 /** `view` is the decision's own actor. */
 export function decisionView(row: DecisionRow, view: ActorView | undefined): DecisionView {
-  if (view === undefined) throw new PawlError("storageDamaged", `Decision "${row.id}" is listed, but its state is missing from the database. Restore a backup of the state directory.`, { subject: row.id });
+  if (view === undefined)
+    throw new PawlError(
+      "storageDamaged",
+      `Decision "${row.id}" is listed, but its state is missing from the database. Restore a backup of the state directory.`,
+      { subject: row.id },
+    );
   const { request, resolution } = decisionContext(view);
   return { ...row, request, receipt: resolution === null ? null : receiptOf(resolution) };
 }
 
 /** Kinds whose visit is an effect's row. */
-const kindsByEffect: { readonly [type: string]: NodeKind } = { [graphEffects.compute]: "compute", [graphEffects.action]: "action", [graphEffects.shell]: "shell" };
+const kindsByEffect: { readonly [type: string]: NodeKind } = {
+  [graphEffects.compute]: "compute",
+  [graphEffects.action]: "action",
+  [graphEffects.shell]: "shell",
+};
 
 /** The node kind that an effect is the visit of; undefined for other effects. */
-export const visitKind = (effect: Pick<EffectRecord, "type" | "visit">): NodeKind | undefined => (effect.visit === null ? undefined : kindsByEffect[effect.type]);
+export const visitKind = (effect: Pick<EffectRecord, "type" | "visit">): NodeKind | undefined =>
+  effect.visit === null ? undefined : kindsByEffect[effect.type];
 
-const effectStatus: { readonly [state in EffectState]: VisitView["status"] } = { planned: "running", attempting: "running", confirmed: "accepted", failed: "failed", ambiguous: "ambiguous", dropped: "cancelled" };
+const effectStatus: { readonly [state in EffectState]: VisitView["status"] } = {
+  planned: "running",
+  attempting: "running",
+  confirmed: "accepted",
+  failed: "failed",
+  ambiguous: "ambiguous",
+  dropped: "cancelled",
+};
 
 /** Reasons that count as elapsed, as the graph routes them. */
 const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];

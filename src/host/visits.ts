@@ -14,14 +14,16 @@ type VisitEffect = EffectRecord & { readonly visit: string };
 /** In the order in which they were entered. `graph` is the run's graph actor. */
 export async function readVisits(store: Store, run: string, graph: ActorView): Promise<readonly VisitView[]> {
   const effects: VisitEffect[] = [];
-  for await (const rows of everyPage((cursor) => store.query("effects", { actor: graphActor(run) }, { limit: page, cursor }))) effects.push(...rows.filter(isVisit));
+  for await (const rows of everyPage((cursor) => store.query("effects", { actor: graphActor(run) }, { limit: page, cursor })))
+    effects.push(...rows.filter(isVisit));
   const visits: VisitView[] = [];
   const cases = await casesOf(store, graph, effects);
   for (const record of effects) {
     const kind = visitKind(record);
     if (kind !== undefined) visits.push(effectVisit(record, kind, cases.get(record.visit) ?? null, await readValue(store, record.output)));
   }
-  for await (const rows of everyPage((cursor) => store.query("actors", { parent: graphActor(run) }, { limit: page, cursor }))) visits.push(...rows.map((record) => actorVisit(viewOfRecord(record), record.machineId)));
+  for await (const rows of everyPage((cursor) => store.query("actors", { parent: graphActor(run) }, { limit: page, cursor })))
+    visits.push(...rows.map((record) => actorVisit(viewOfRecord(record), record.machineId)));
   return visits.toSorted((a, b) => visitParts(a.id).number - visitParts(b.id).number);
 }
 
@@ -52,7 +54,13 @@ export async function readGraph(store: Pick<Store, "blob">, digest: string): Pro
 }
 
 /** The graph's journal holds one done event for each accepted visit, in order. */
-async function fromJournal(store: Store, graph: string, effects: readonly VisitEffect[], forgotten: readonly string[], cases: Map<string, string>): Promise<void> {
+async function fromJournal(
+  store: Store,
+  graph: string,
+  effects: readonly VisitEffect[],
+  forgotten: readonly string[],
+  cases: Map<string, string>,
+): Promise<void> {
   const wanted = new Set(forgotten.map((visit) => visitParts(visit).node));
   const pending = new Map<string, string[]>();
   for (const { visit, state } of effects.toSorted((a, b) => visitParts(a.visit).number - visitParts(b.visit).number)) {
@@ -60,7 +68,7 @@ async function fromJournal(store: Store, graph: string, effects: readonly VisitE
     if (state === "confirmed" && wanted.has(node)) pending.set(node, [...(pending.get(node) ?? []), visit]);
   }
   const done = /^xstate\.done\.actor\.(.+)$/;
-  for (let from = 1; ; ) {
+  for (let from = 1; ;) {
     const rows = await store.journal(graph, from, page);
     for (const row of rows) {
       const node = done.exec(row.type)?.[1];

@@ -17,7 +17,11 @@ test("HOST-10 an answer is accepted once, and the run goes on with it", async ()
   expect(asked).toMatchObject({ state: "open", title: "Go on?", audience: "operator", receipt: null });
   expect(JSON.stringify(asked)).not.toContain('"task"');
   const answer = await host.answer({ decision: openCode(parked).toLowerCase(), choice: "go", source: person });
-  expect(answer).toMatchObject({ status: "accepted", code: null, decision: { state: "accepted", choice: "go", receipt: { provenance: "human", response: { choice: "go" } } } });
+  expect(answer).toMatchObject({
+    status: "accepted",
+    code: null,
+    decision: { state: "accepted", choice: "go", receipt: { provenance: "human", response: { choice: "go" } } },
+  });
   expect(JSON.stringify(answer.decision?.receipt)).not.toContain("tester");
   expect(await host.drive(parked.id)).toMatchObject({ state: "completed", result: { choice: "go" }, decisions: [{ state: "accepted" }] });
   expect(events.filter(({ kind }) => kind === "decision")).toMatchObject([{ state: "open" }, { state: "accepted" }]);
@@ -75,11 +79,20 @@ test("HOST-11 a late or wrong answer is refused with who won and when, or with w
   const host = await project.open();
   const parked = await project.run(host, project.workflow(workflow));
   const decision = openCode(parked);
-  expect(await host.answer({ decision, choice: "maybe", source: person })).toMatchObject({ status: "refused", code: "invalid", message: expect.stringMatching(/go.*stop.*replan/) });
+  expect(await host.answer({ decision, choice: "maybe", source: person })).toMatchObject({
+    status: "refused",
+    code: "invalid",
+    message: expect.stringMatching(/go.*stop.*replan/),
+  });
   expect(await host.answer({ decision, choice: "replan", text: "x".repeat(21), source: person })).toMatchObject({ status: "refused", code: "invalid" });
   expect(await host.answer({ decision, choice: "stop", source: person })).toMatchObject({ status: "accepted" });
   const late = await host.answer({ decision, choice: "go", source: { ...person, actor: "somebody else" } });
-  expect(late).toMatchObject({ status: "refused", code: "alreadyDecided", message: expect.stringMatching(/by a person: "stop" \(on \d{4}-\d\d-\d\d at \d\d:\d\d:\d\d UTC\)/), decision: { choice: "stop" } });
+  expect(late).toMatchObject({
+    status: "refused",
+    code: "alreadyDecided",
+    message: expect.stringMatching(/by a person: "stop" \(on \d{4}-\d\d-\d\d at \d\d:\d\d:\d\d UTC\)/),
+    decision: { choice: "stop" },
+  });
   expect(await host.drive(parked.id)).toMatchObject({ state: "completed", result: "ended" });
 });
 
@@ -88,14 +101,19 @@ test("HOST-12 a model cannot answer: it is refused, kept for the audit, and the 
   const host = await project.open();
   const parked = await project.run(host, project.workflow(workflow));
   const decision = openCode(parked);
-  for (const source of [model, { ...model, kind: "program" } as const]) expect(await host.answer({ decision, choice: "go", source })).toMatchObject({ status: "refused", code: "humanOnly" });
+  for (const source of [model, { ...model, kind: "program" } as const])
+    expect(await host.answer({ decision, choice: "go", source })).toMatchObject({ status: "refused", code: "humanOnly" });
   expect(await host.run(parked.id)).toMatchObject({ state: "waiting", decisions: [{ state: "open" }] });
   await host.answer({ decision, choice: "go", source: person });
   await host.close();
   const { store, release } = await openStore({ home: project.home, mode: "reader" });
   const [record] = await store.load([parked.decisions[0]?.id ?? ""]);
   const { audit } = JSON.parse(record?.snapshot ?? "{}").context;
-  expect(audit).toMatchObject([{ outcome: "humanOnly", source: model }, { outcome: "humanOnly", source: { kind: "program" } }, { outcome: "won", source: person }]);
+  expect(audit).toMatchObject([
+    { outcome: "humanOnly", source: model },
+    { outcome: "humanOnly", source: { kind: "program" } },
+    { outcome: "won", source: person },
+  ]);
   await release();
 });
 
@@ -106,7 +124,10 @@ test("HOST-13 a mistyped code answers nothing and the near ones are named; a ful
   const parked = await project.run(host, project.workflow(workflow));
   const code = openCode(parked);
   const mistyped = (code.startsWith("Z") ? "Y" : "Z") + code.slice(1);
-  await expect(host.answer({ decision: mistyped, choice: "go", source: person })).rejects.toMatchObject({ code: "unknownDecision", message: expect.stringContaining(`Did you mean ${code}?`) });
+  await expect(host.answer({ decision: mistyped, choice: "go", source: person })).rejects.toMatchObject({
+    code: "unknownDecision",
+    message: expect.stringContaining(`Did you mean ${code}?`),
+  });
   expect((await host.decision(parked.decisions[0]?.id ?? "")).code).toBe(code);
   await host.answer({ decision: code, choice: "go", source: person });
   expect((await host.decision(code)).state).toBe("accepted");
@@ -114,15 +135,25 @@ test("HOST-13 a mistyped code answers nothing and the near ones are named; a ful
 
 test("HOST-14 a deadline that passed while nothing ran takes effect when the directory is opened, and an answer after it is told so", async () => {
   const project = new Project();
-  const file = project.workflow(`${askNode(undefined, `, onTimeout: { afterMs: 60_000, response: { choice: "stop" } }`)}.node("after", compute(() => "after")).node("end", compute(() => "ended"))`);
+  const file = project.workflow(
+    `${askNode(undefined, `, onTimeout: { afterMs: 60_000, response: { choice: "stop" } }`)}.node("after", compute(() => "after")).node("end", compute(() => "ended"))`,
+  );
   const clock = fakeClock();
   const first = await project.open({ clock });
   const parked = await project.run(first, file);
   expect(parked.decisions).toMatchObject([{ state: "open", defaultChoice: "stop", deadlineAt: clock.now() + 60_000 }]);
   await first.close();
   const second = await project.open({ clock: fakeClock(clock.now() + 60_001) });
-  expect(await second.answer({ decision: openCode(parked), choice: "go", source: person })).toMatchObject({ status: "refused", code: "defaulted", message: expect.stringContaining('"stop"') });
-  expect(await second.drive(parked.id)).toMatchObject({ state: "completed", result: "ended", decisions: [{ state: "defaulted", receipt: { provenance: "timeout" } }] });
+  expect(await second.answer({ decision: openCode(parked), choice: "go", source: person })).toMatchObject({
+    status: "refused",
+    code: "defaulted",
+    message: expect.stringContaining('"stop"'),
+  });
+  expect(await second.drive(parked.id)).toMatchObject({
+    state: "completed",
+    result: "ended",
+    decisions: [{ state: "defaulted", receipt: { provenance: "timeout" } }],
+  });
 });
 
 test("case 21 a loop that asks again makes a new decision, and the old code answers the old one only", async () => {
@@ -134,7 +165,10 @@ test("case 21 a loop that asks again makes a new decision, and the old code answ
   const again = await host.drive(parked.id);
   const second = openCode(again);
   expect(second).not.toBe(first);
-  expect(again.visits.map(({ status, case: taken }) => [status, taken])).toEqual([["accepted", "replan"], ["waiting", null]]);
+  expect(again.visits.map(({ status, case: taken }) => [status, taken])).toEqual([
+    ["accepted", "replan"],
+    ["waiting", null],
+  ]);
   expect(await host.answer({ decision: first, choice: "go", source: person })).toMatchObject({ status: "refused", code: "alreadyDecided" });
   expect(await host.run(parked.id)).toMatchObject({ state: "waiting" });
   await host.answer({ decision: second, choice: "go", source: person });
@@ -156,6 +190,16 @@ test("HOST-15 decisions are listed for everybody who may read, by state and run"
 test("HOST-15 a decision that cannot be asked fails its visit and asks nobody", async () => {
   const project = new Project();
   const host = await project.open();
-  const view = await project.run(host, project.workflow(`.node("ask", humanDecision({ audience: "operator", choices: approval, request: () => { throw new Error("no subject today"); } }), { go: "end", stop: "end", replan: "end" }).node("end", compute(() => 1))`));
-  expect(view).toMatchObject({ state: "failed", reason: { code: "nodeFailed", message: expect.stringContaining("no subject today") }, decisions: [], visits: [{ node: "ask", status: "failed", error: { reason: "nodeFailed" } }] });
+  const view = await project.run(
+    host,
+    project.workflow(
+      `.node("ask", humanDecision({ audience: "operator", choices: approval, request: () => { throw new Error("no subject today"); } }), { go: "end", stop: "end", replan: "end" }).node("end", compute(() => 1))`,
+    ),
+  );
+  expect(view).toMatchObject({
+    state: "failed",
+    reason: { code: "nodeFailed", message: expect.stringContaining("no subject today") },
+    decisions: [],
+    visits: [{ node: "ask", status: "failed", error: { reason: "nodeFailed" } }],
+  });
 });

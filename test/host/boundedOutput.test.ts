@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BoundedOutput, lineLimit } from "../../src/host/boundedOutput.ts";
 
-function collect(chunks: Iterable<Uint8Array>, limit?: number): { readonly text: string; readonly tail: string; readonly truncated: boolean; readonly lines: readonly string[] } {
+function collect(
+  chunks: Iterable<Uint8Array>,
+  limit?: number,
+): { readonly text: string; readonly tail: string; readonly truncated: boolean; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const output = new BoundedOutput((line) => lines.push(line), limit);
   for (const chunk of chunks) output.add(chunk);

@@ -11,7 +11,8 @@ const stubborn = (project: Project, more = ""): string =>
 
 const sleeping = (project: Project): string => `.node("work", shell({ command: "sh", args: ["-c", "echo $$ > ${project.file("ready")}; sleep 100"] }))`;
 
-const outcome = (promise: Promise<RunView>): Promise<RunView | Error> => promise.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+const outcome = (promise: Promise<RunView>): Promise<RunView | Error> =>
+  promise.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
 
 test("HOST-20 case 85 cancel ends a shell step's whole group within 2 s, and the run is cancelled", async () => {
   const project = new Project();
@@ -33,13 +34,19 @@ test("HOST-20 case 85 cancel ends a shell step's whole group within 2 s, and the
 test("HOST-20 case 86 of three runs one is cancelled and two finish", async () => {
   const project = new Project();
   const host = await project.open();
-  const file = project.workflow(`.node("wait", action({ run: async ({ input, signal }) => { mark("at " + input.task); while (!existsSync(${JSON.stringify(project.file("go"))})) { signal.throwIfAborted(); await new Promise((r) => setTimeout(r, 10)); } return input.task; } }))`);
+  const file = project.workflow(
+    `.node("wait", action({ run: async ({ input, signal }) => { mark("at " + input.task); while (!existsSync(${JSON.stringify(project.file("go"))})) { signal.throwIfAborted(); await new Promise((r) => setTimeout(r, 10)); } return input.task; } }))`,
+  );
   const ids = await Promise.all(["a", "b", "c"].map(async (task) => (await project.start(host, file, { task })).id));
   const driven = Promise.all(ids.map((id) => host.drive(id)));
   await vi.waitFor(() => expect(project.side.toSorted()).toEqual(["at a", "at b", "at c"]), { timeout: 5_000 });
   await host.cancel(ids[1] ?? "", "agent");
   project.write("go", "");
-  expect((await driven).map(({ state, result, reason }) => [state, result, reason?.code])).toEqual([["completed", "a", undefined], ["cancelled", null, "agentCancelled"], ["completed", "c", undefined]]);
+  expect((await driven).map(({ state, result, reason }) => [state, result, reason?.code])).toEqual([
+    ["completed", "a", undefined],
+    ["cancelled", null, "agentCancelled"],
+    ["completed", "c", undefined],
+  ]);
 });
 
 test("HOST-20 case 84 a run is cancelled in every state it can be in", async () => {
@@ -139,7 +146,9 @@ test("HOST-22 a killed owner's command is ended before its second attempt begins
 
 test("HOST-23 an effect at most once whose outcome is unknown is never repeated; a person confirms it, and the run goes on", async () => {
   const project = new Project();
-  const file = project.workflow(`.node("send", action({ once: true, output: z.object({ id: z.number() }), run: async () => { mark("sent"); await new Promise(() => {}); } }), "use").node("use", compute(({ outputs }) => outputs.send.id + 1))`);
+  const file = project.workflow(
+    `.node("send", action({ once: true, output: z.object({ id: z.number() }), run: async () => { mark("sent"); await new Promise(() => {}); } }), "use").node("use", compute(({ outputs }) => outputs.send.id + 1))`,
+  );
   const other = hostProcess(project, file);
   const id = await other.run;
   await project.appears("side.txt");
@@ -164,7 +173,12 @@ test("HOST-23 an effect at most once whose outcome is unknown is never repeated;
 test("HOST-23 or has it done again, under the same key", async () => {
   const project = new Project();
   const host = await project.open();
-  const view = await project.run(host, project.workflow(`.node("send", action({ once: true, run: ({ attempt, idempotencyKey }) => { mark("try " + attempt + " " + idempotencyKey.split("/").at(-1)); if (attempt === 1) throw new Error("connection lost"); return "sent"; } }))`));
+  const view = await project.run(
+    host,
+    project.workflow(
+      `.node("send", action({ once: true, run: ({ attempt, idempotencyKey }) => { mark("try " + attempt + " " + idempotencyKey.split("/").at(-1)); if (attempt === 1) throw new Error("connection lost"); return "sent"; } }))`,
+    ),
+  );
   expect(view).toMatchObject({ state: "ambiguous", ambiguous: [{ error: { message: "connection lost" } }] });
   expect(await host.retryEffect(view.ambiguous[0]?.key ?? "")).toMatchObject({ state: "planned", attempt: 2 });
   expect(await host.drive(view.id)).toMatchObject({ state: "completed", result: "sent" });
@@ -181,7 +195,9 @@ test("HOST-23 a `once` command that cannot even start fails, for nothing happene
 test("HOST-24 a shell step runs where the run was started, whoever drives it on from wherever, and relative to that", async () => {
   const project = new Project();
   project.write("sub/dir/file", "");
-  const file = project.workflow(`.node("here", shell({ command: "pwd", parse: ({ stdout }) => stdout.trim() }), "below").node("below", shell({ command: "pwd", cwd: "sub/dir", parse: ({ stdout }) => stdout.trim() }), "both").node("both", compute(({ outputs }) => [outputs.here, outputs.below]))`);
+  const file = project.workflow(
+    `.node("here", shell({ command: "pwd", parse: ({ stdout }) => stdout.trim() }), "below").node("below", shell({ command: "pwd", cwd: "sub/dir", parse: ({ stdout }) => stdout.trim() }), "both").node("both", compute(({ outputs }) => [outputs.here, outputs.below]))`,
+  );
   const first = await project.open();
   const { id } = await project.start(first, file);
   await first.close();
@@ -193,9 +209,22 @@ test("HOST-24 a shell step runs where the run was started, whoever drives it on 
 test("HOST-24 a shell step's time limit ends its group and takes the timedOut route", async () => {
   const project = new Project();
   const host = await project.open();
-  for (const [name, timeoutMs] of [["value", "300"], ["callback", "() => 300"]] as const) {
-    const view = await project.run(host, project.workflow(`.node("work", shell({ command: "sh", args: ["-c", "echo $$ > ${project.file(name)}; sleep 100"], timeoutMs: ${timeoutMs} }), { done: "late", timedOut: "late" }).node("late", compute(({ results }) => results.work?.status))`, { name }));
-    expect(view).toMatchObject({ state: "completed", result: "timedOut", visits: [{ node: "work", status: "timedOut", error: { reason: "nodeTimedOut" } }, {}] });
+  for (const [name, timeoutMs] of [
+    ["value", "300"],
+    ["callback", "() => 300"],
+  ] as const) {
+    const view = await project.run(
+      host,
+      project.workflow(
+        `.node("work", shell({ command: "sh", args: ["-c", "echo $$ > ${project.file(name)}; sleep 100"], timeoutMs: ${timeoutMs} }), { done: "late", timedOut: "late" }).node("late", compute(({ results }) => results.work?.status))`,
+        { name },
+      ),
+    );
+    expect(view).toMatchObject({
+      state: "completed",
+      result: "timedOut",
+      visits: [{ node: "work", status: "timedOut", error: { reason: "nodeTimedOut" } }, {}],
+    });
     const pgid = Number(readFileSync(project.file(name), "utf8"));
     await vi.waitFor(() => expect(livingMembers(pgid)).toEqual([]), { timeout: 3_000 });
   }
@@ -208,7 +237,12 @@ test("HOST-24 a step's lines are told while it runs, and the next steps read its
   host.subscribe((event) => {
     if (event.kind === "line") lines.push(`${event.node}: ${event.text}`);
   });
-  const view = await project.run(host, project.workflow(`.node("work", shell({ command: "sh", args: ["-c", "echo one; echo two >&2; echo three"] }), "read").node("read", compute(({ outputs }) => outputs.work.stdout.split("\\n").length))`));
+  const view = await project.run(
+    host,
+    project.workflow(
+      `.node("work", shell({ command: "sh", args: ["-c", "echo one; echo two >&2; echo three"] }), "read").node("read", compute(({ outputs }) => outputs.work.stdout.split("\\n").length))`,
+    ),
+  );
   expect(view).toMatchObject({ state: "completed", result: 3 });
   expect(lines.toSorted()).toEqual(["work: one", "work: three", "work: two"]);
 });
@@ -217,14 +251,22 @@ test.runIf(canMount)("HOST-25 case 136 a full disk stops the run with its reason
   const project = new Project();
   const small = smallFileSystem(2_048);
   const options = { home: `${small}/home` };
-  const file = project.workflow(`.node("first", compute(() => { mark("first"); return "kept"; }), "big").node("big", compute(() => { mark("big"); return "x".repeat(4_000_000); }), "last").node("last", compute(({ outputs }) => [outputs.first, outputs.big.length > 100_000]))`);
+  const file = project.workflow(
+    `.node("first", compute(() => { mark("first"); return "kept"; }), "big").node("big", compute(() => { mark("big"); return "x".repeat(4_000_000); }), "last").node("last", compute(({ outputs }) => [outputs.first, outputs.big.length > 100_000]))`,
+  );
   const first = await project.open(options);
   const { id } = await project.start(first, file);
   const stopped = await outcome(first.drive(id));
   expect("code" in stopped && stopped.code).toBe("storageFull");
   // The reason stands in every further answer too, until the directory is opened again.
   await expect(first.drive(id)).rejects.toMatchObject({ code: "storageFull" });
-  expect(await first.run(id)).toMatchObject({ state: "running", visits: [{ node: "first", status: "accepted" }, { node: "big", status: "running" }] });
+  expect(await first.run(id)).toMatchObject({
+    state: "running",
+    visits: [
+      { node: "first", status: "accepted" },
+      { node: "big", status: "running" },
+    ],
+  });
   await first.close();
   remount(small, "size=32m");
   const second = await project.open(options);
@@ -241,7 +283,10 @@ test.runIf(canMount)("HOST-25 a cancel that cannot be saved ends the processes a
   const driven = outcome(first.drive(id));
   const pgid = Number(await project.appears("ready"));
   expect(() => writeFileSync(`${small}/filler`, Buffer.alloc(8_000_000))).toThrow("ENOSPC");
-  await expect(first.cancel(id, "user")).rejects.toMatchObject({ code: "storageFull", message: expect.stringMatching(/were ended, but its cancellation is not saved/) });
+  await expect(first.cancel(id, "user")).rejects.toMatchObject({
+    code: "storageFull",
+    message: expect.stringMatching(/were ended, but its cancellation is not saved/),
+  });
   expect(livingMembers(pgid)).toEqual([]);
   expect(await driven).toMatchObject({ code: "storageFull" });
   await first.close();

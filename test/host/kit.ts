@@ -51,7 +51,11 @@ ${nodes}
 
   /** Lines of the side file that the steps write to. */
   get side(): readonly string[] {
-    return existsSync(this.file("side.txt")) ? readFileSync(this.file("side.txt"), "utf8").split("\n").filter((line) => line !== "") : [];
+    return existsSync(this.file("side.txt"))
+      ? readFileSync(this.file("side.txt"), "utf8")
+          .split("\n")
+          .filter((line) => line !== "")
+      : [];
   }
 
   async open(options: Partial<EmbeddedOptions> = {}): Promise<EmbeddedHost> {
@@ -102,7 +106,11 @@ export interface HostProcess {
 
 /** Another process that owns the project's state directory; killed when the test is over. */
 export function hostProcess(project: Project, workflow: string, known?: string): HostProcess {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("children/host.ts", import.meta.url)), project.home, workflow, project.directory, ...(known === undefined ? [] : [known])], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL("children/host.ts", import.meta.url)), project.home, workflow, project.directory, ...(known === undefined ? [] : [known])],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
   let output = "";
   let errors = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));

@@ -24,8 +24,20 @@ test("HOST-2 a driven run goes on until it ends, and its views and events say wh
   const view = await project.run(host, project.workflow(twoSteps), { task: "x" });
   const graph = `${view.id}/graph`;
   expect(view).toMatchObject({ state: "completed", result: ["x", `${graph}/second.2`], reason: null, current: null });
-  expect(view.visits.map(({ id, status, case: taken, attempt }) => [id, status, taken, attempt])).toEqual([[`${graph}/first.1`, "accepted", "done", 1], [`${graph}/second.2`, "accepted", "done", 1]]);
-  expect(events.map((event) => (event.kind === "run" ? event.state : event.kind === "visit" ? `${event.node} ${event.status}` : event.kind))).toEqual(["queued", "starting", "first running", "running", "first accepted", "second running", "second accepted", "completed"]);
+  expect(view.visits.map(({ id, status, case: taken, attempt }) => [id, status, taken, attempt])).toEqual([
+    [`${graph}/first.1`, "accepted", "done", 1],
+    [`${graph}/second.2`, "accepted", "done", 1],
+  ]);
+  expect(events.map((event) => (event.kind === "run" ? event.state : event.kind === "visit" ? `${event.node} ${event.status}` : event.kind))).toEqual([
+    "queued",
+    "starting",
+    "first running",
+    "running",
+    "first accepted",
+    "second running",
+    "second accepted",
+    "completed",
+  ]);
   expect(await host.drive(view.id)).toEqual(view);
   expect(project.side).toEqual(["first", "second"]);
 });
@@ -45,9 +57,16 @@ test("HOST-3 input that does not fit is refused with the path of the wrong field
   const project = new Project();
   const host = await project.open();
   const file = project.workflow(twoSteps, { input: "z.object({ plan: z.object({ steps: z.array(z.number()) }) })" });
-  await expect(project.start(host, file, { plan: { steps: [1, "secret"] } })).rejects.toMatchObject({ code: "invalidInput", path: "plan.steps.1", message: expect.not.stringContaining("secret") });
+  await expect(project.start(host, file, { plan: { steps: [1, "secret"] } })).rejects.toMatchObject({
+    code: "invalidInput",
+    path: "plan.steps.1",
+    message: expect.not.stringContaining("secret"),
+  });
   await expect(project.start(host, project.file("absent.workflow.ts"))).rejects.toMatchObject({ code: "unknownWorkflow" });
-  await expect(project.start(host, project.write("broken.workflow.ts", "export default {\n  a: ;\n};\n"))).rejects.toMatchObject({ code: "loadFailed", message: expect.stringContaining("broken.workflow.ts:2") });
+  await expect(project.start(host, project.write("broken.workflow.ts", "export default {\n  a: ;\n};\n"))).rejects.toMatchObject({
+    code: "loadFailed",
+    message: expect.stringContaining("broken.workflow.ts:2"),
+  });
   expect((await host.runs()).items).toEqual([]);
 });
 
@@ -57,7 +76,13 @@ test("HOST-3 callbacks see the input as the schema gave it, the same in every st
   const input = "z.object({ at: z.coerce.date(), id: z.string().default(() => crypto.randomUUID()) })";
   const dated = await project.run(host, project.workflow(`.node("a", compute(({ input }) => input.at.getTime()))`, { input }), { at: "2030-01-02T00:00:00Z" });
   expect(dated.result).toBe(Date.UTC(2030, 0, 2));
-  const random = await project.run(host, project.workflow(`.node("a", compute(({ input }) => input.id), "b").node("b", compute(({ input, outputs }) => [input.id === outputs.a, input.id.length]))`, { name: "random", input: "z.object({ id: z.string().default(() => crypto.randomUUID()) })" }));
+  const random = await project.run(
+    host,
+    project.workflow(
+      `.node("a", compute(({ input }) => input.id), "b").node("b", compute(({ input, outputs }) => [input.id === outputs.a, input.id.length]))`,
+      { name: "random", input: "z.object({ id: z.string().default(() => crypto.randomUUID()) })" },
+    ),
+  );
   expect(random).toMatchObject({ state: "completed", input: {}, result: [true, 36] });
 });
 
@@ -125,7 +150,9 @@ test("HOST-6 a directory that does not exist reads as empty and is not made", as
 test("HOST-7 editing and deleting a workflow's files changes nothing for a run that has begun", async () => {
   const project = new Project();
   project.write("lib/words.ts", `export const word = "old";\n`);
-  const file = project.workflow(`${askNode()}.node("after", compute(() => word)).node("end", compute(() => "end"))`, { head: `import { word } from "./lib/words.ts";` });
+  const file = project.workflow(`${askNode()}.node("after", compute(() => word)).node("end", compute(() => "end"))`, {
+    head: `import { word } from "./lib/words.ts";`,
+  });
   const first = await project.open();
   const parked = await project.run(first, file);
   await first.close();
@@ -144,7 +171,7 @@ test("HOST-7 a run whose sources cannot be loaded waits for the cause to go, and
   project.write("node_modules/dep/index.js", dependency);
   const file = project.workflow(`${askNode()}.node("after", compute(() => value)).node("end", compute(() => "end"))`, { head: `import { value } from "dep";` });
   const first = await project.open();
-  const parked = await project.run(first, file);
+  const [parked, waiting] = [await project.run(first, file), await project.run(first, file)];
   const { id: queued } = await project.start(first, file);
   await first.close();
   rmSync(project.file("node_modules"), { recursive: true });
@@ -152,6 +179,8 @@ test("HOST-7 a run whose sources cannot be loaded waits for the cause to go, and
   expect(await second.answer({ decision: openCode(parked), choice: "go", source: person })).toMatchObject({ status: "accepted" });
   await expect(second.drive(parked.id)).rejects.toMatchObject({ code: "sourceUnloadable" });
   expect((await second.run(parked.id)).state).toBe("running");
+  // One that waits for a person goes on waiting, and can be looked at and answered.
+  expect((await second.drive(waiting.id)).state).toBe("waiting");
   expect(await second.drive(queued)).toMatchObject({ state: "blocked", reason: { code: "sourceUnloadable", message: expect.stringContaining("dep") } });
   project.write("node_modules/dep/package.json", `{"name":"dep","type":"module","exports":"./index.js"}`);
   project.write("node_modules/dep/index.js", dependency);
@@ -163,7 +192,11 @@ test("HOST-8 a large input and output come back whole", async () => {
   const project = new Project();
   const host = await project.open();
   const big = "ä".repeat(100_000);
-  const view = await project.run(host, project.workflow(`.node("a", compute(({ input }) => input.task + "!"), "b").node("b", compute(({ outputs }) => outputs.a))`), { task: big });
+  const view = await project.run(
+    host,
+    project.workflow(`.node("a", compute(({ input }) => input.task + "!"), "b").node("b", compute(({ outputs }) => outputs.a))`),
+    { task: big },
+  );
   expect(view.input).toEqual({ task: big });
   expect(view.result).toBe(`${big}!`);
 });
@@ -171,16 +204,40 @@ test("HOST-8 a large input and output come back whole", async () => {
 test("HOST-9 a loop reads the last results and its visits keep the case each took", async () => {
   const project = new Project();
   const host = await project.open();
-  const file = project.workflow(`.node("count", compute(({ results }) => { const last = results.count; return last?.status === "accepted" ? (last.output as number) + 1 : 1; }, { route: (n) => (n < 4 ? "again" : "enough") }), { again: "count", enough: "end" })
+  const file =
+    project.workflow(`.node("count", compute(({ results }) => { const last = results.count; return last?.status === "accepted" ? (last.output as number) + 1 : 1; }, { route: (n) => (n < 4 ? "again" : "enough") }), { again: "count", enough: "end" })
 .node("end", compute(({ outputs }) => outputs.count))`);
   const view = await project.run(host, file);
   expect(view).toMatchObject({ state: "completed", result: 4 });
-  expect(view.visits.map(({ node, case: taken, output }) => [node, taken, output])).toEqual([["count", "again", 1], ["count", "again", 2], ["count", "again", 3], ["count", "enough", 4], ["end", "done", 4]]);
+  expect(view.visits.map(({ node, case: taken, output }) => [node, taken, output])).toEqual([
+    ["count", "again", 1],
+    ["count", "again", 2],
+    ["count", "again", 3],
+    ["count", "enough", 4],
+    ["end", "done", 4],
+  ]);
 });
 
 test("HOST-9 what one callback does to an output is not seen by another", async () => {
   const project = new Project();
   const host = await project.open();
-  const view = await project.run(host, project.workflow(`.node("a", compute(() => ({ list: [3, 1, 2] })), "b").node("b", compute(({ outputs }) => outputs.a.list.sort()), "c").node("c", compute(({ outputs }) => outputs.a.list))`));
+  const view = await project.run(
+    host,
+    project.workflow(
+      `.node("a", compute(() => ({ list: [3, 1, 2] })), "b").node("b", compute(({ outputs }) => outputs.a.list.sort()), "c").node("c", compute(({ outputs }) => outputs.a.list))`,
+    ),
+  );
   expect(view.result).toEqual([3, 1, 2]);
+});
+
+test("HOST-9 a compute step costs one commit", async () => {
+  const project = new Project();
+  let commits = 0;
+  const host = await project.open({ hooks: { afterCommit: (number) => (commits = number) } });
+  const chain = Array.from({ length: 20 }, (_, i) => `.node("n${i}", compute(() => ${i})${i < 19 ? `, "n${i + 1}"` : ""})`).join("\n");
+  const { id } = await project.start(host, project.workflow(chain));
+  expect(commits).toBe(1);
+  expect((await host.drive(id)).state).toBe("completed");
+  // Activated, prepared, and one for each step.
+  expect(commits).toBe(1 + 2 + 20);
 });

@@ -37,12 +37,16 @@ function task(own: Partial<ShellTask> = {}): ShellTask {
 
 const sh = (script: string, own: Partial<ShellCommand> = {}): ShellCommand => ({ command: "sh", args: ["-c", script], ...own });
 const file = (name: string): string => path.join(directory, name);
-const appears = (name: string): Promise<string> => vi.waitFor(() => readFileSync(file(name), "utf8").trim() || Promise.reject(new Error("empty")), { timeout: 5_000, interval: 10 });
+const appears = (name: string): Promise<string> =>
+  vi.waitFor(() => readFileSync(file(name), "utf8").trim() || Promise.reject(new Error("empty")), { timeout: 5_000, interval: 10 });
 const groupOf = (index = 0): number => started[index]?.pgid ?? 0;
 
 async function aborting(reason: AbortReason, script: string): Promise<{ readonly error: unknown; readonly ms: number }> {
   const controller = new AbortController();
-  const running = runShell(sh(script, { cwd: directory }), task({ signal: controller.signal })).then(() => undefined, (error: unknown) => error);
+  const running = runShell(sh(script, { cwd: directory }), task({ signal: controller.signal })).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   await appears("ready");
   const since = Date.now();
   controller.abort(reason);
@@ -75,10 +79,15 @@ test("EFFECT-11 the group is saved before the command begins", async () => {
     release = resolve;
   });
   let record: ProcessRecord | undefined;
-  const running = runShell(sh("echo ran > ran", { cwd: directory }), task({ saveProcess: (value) => {
-    record = value;
-    return saved;
-  } }));
+  const running = runShell(
+    sh("echo ran > ran", { cwd: directory }),
+    task({
+      saveProcess: (value) => {
+        record = value;
+        return saved;
+      },
+    }),
+  );
   await vi.waitFor(() => expect(record).toBeDefined());
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(existsSync(file("ran"))).toBe(false);
@@ -90,10 +99,15 @@ test("EFFECT-11 the group is saved before the command begins", async () => {
 
 test("EFFECT-11 a command whose group cannot be saved never runs and leaves no process", async () => {
   let pgid = 0;
-  const running = runShell(sh("echo ran > ran", { cwd: directory }), task({ saveProcess: (record) => {
-    pgid = record.pgid;
-    return Promise.reject(new Error("the disk is full"));
-  } }));
+  const running = runShell(
+    sh("echo ran > ran", { cwd: directory }),
+    task({
+      saveProcess: (record) => {
+        pgid = record.pgid;
+        return Promise.reject(new Error("the disk is full"));
+      },
+    }),
+  );
   await expect(running).rejects.toThrow("the disk is full");
   expect(existsSync(file("ran"))).toBe(false);
   expect(livingMembers(pgid)).toEqual([]);
@@ -107,7 +121,10 @@ test("EFFECT-12 case 85 a cancelled command and its whole group are gone within 
 });
 
 test("EFFECT-12 a grandchild that ignores TERM is killed, in a job group of its own too", async () => {
-  const { error, ms } = await aborting("timedOut", `trap "" TERM; set -m; (trap "" TERM; while :; do sleep 0.05; done) & echo $! > ready; while :; do sleep 0.05; done`);
+  const { error, ms } = await aborting(
+    "timedOut",
+    `trap "" TERM; set -m; (trap "" TERM; while :; do sleep 0.05; done) & echo $! > ready; while :; do sleep 0.05; done`,
+  );
   const grandchild = Number(readFileSync(file("ready"), "utf8"));
   expect(error).toMatchObject({ reason: "nodeTimedOut" });
   expect(ms).toBeGreaterThan(900);
@@ -128,10 +145,18 @@ test("EFFECT-12 an abort before the command begins starts nothing", async () => 
   await expect(runShell(sh("echo ran > ran", { cwd: directory }), task({ signal: controller.signal }))).rejects.toMatchObject({ reason: "userCancelled" });
   expect(started).toEqual([]);
   const late = new AbortController();
-  await expect(runShell(sh("echo ran > ran", { cwd: directory }), task({ signal: late.signal, saveProcess: async (record) => {
-    started.push(record);
-    late.abort("cancelled");
-  } }))).rejects.toMatchObject({ reason: "userCancelled" });
+  await expect(
+    runShell(
+      sh("echo ran > ran", { cwd: directory }),
+      task({
+        signal: late.signal,
+        saveProcess: async (record) => {
+          started.push(record);
+          late.abort("cancelled");
+        },
+      }),
+    ),
+  ).rejects.toMatchObject({ reason: "userCancelled" });
   expect(existsSync(file("ran"))).toBe(false);
 });
 
@@ -159,9 +184,15 @@ test("EFFECT-14 a new attempt first ends what is left of the earlier one", async
   const left = await leaveRunning(`trap "" TERM; echo $$ > ready; while :; do sleep 0.05; done`);
   expect(isLeftOver(left)).toBe(true);
   let aliveAtStart: readonly number[] = [0];
-  await runShell(sh("true"), task({ leftover: left, saveProcess: async () => {
-    aliveAtStart = livingMembers(left.pgid);
-  } }));
+  await runShell(
+    sh("true"),
+    task({
+      leftover: left,
+      saveProcess: async () => {
+        aliveAtStart = livingMembers(left.pgid);
+      },
+    }),
+  );
   expect(aliveAtStart).toEqual([]);
 });
 
@@ -194,7 +225,10 @@ test("EFFECT-15 a stream of more than 1,000,000 characters is cut with a mark", 
 });
 
 test("EFFECT-16 a failing command fails the step with its exit code and the end of its standard error", async () => {
-  await expect(runShell(sh("head -c 5000 /dev/zero | tr '\\0' x >&2; echo broken >&2; exit 3"), task())).rejects.toMatchObject({ reason: "effectFailed", message: expect.stringMatching(/exit code 3\. The end of its standard error:\nx{1993}broken$/) });
+  await expect(runShell(sh("head -c 5000 /dev/zero | tr '\\0' x >&2; echo broken >&2; exit 3"), task())).rejects.toMatchObject({
+    reason: "effectFailed",
+    message: expect.stringMatching(/exit code 3\. The end of its standard error:\nx{1993}broken$/),
+  });
   await expect(runShell(sh("kill -9 $$"), task())).rejects.toMatchObject({ reason: "effectFailed", message: expect.stringContaining("was ended by SIGKILL") });
 });
 
@@ -226,10 +260,32 @@ test("EFFECT-18 a command gets the host's environment without Pawl's own, the au
   vi.stubEnv("OTHER", "kept");
   vi.stubEnv("GONE", "there");
   try {
-    const { stdout } = await runShell(sh('echo "$PAWL_SECRET|$PAWL_HOME|$OTHER|$OWN|$PAWL_WORKER|\${GONE-unset}"', { env: { OWN: "a b", PAWL_WORKER: "", GONE: undefined } }), task());
+    const { stdout } = await runShell(
+      sh('echo "$PAWL_SECRET|$PAWL_HOME|$OTHER|$OWN|$PAWL_WORKER|${GONE-unset}"', { env: { OWN: "a b", PAWL_WORKER: "", GONE: undefined } }),
+      task(),
+    );
     expect(stdout).toBe("|/somewhere|kept|a b|1|unset\n");
   } finally {
     vi.unstubAllEnvs();
   }
   await expect(runShell(sh("true", { env: { "no-name": "x" } }), task())).rejects.toThrow('"no-name", which is no name of a variable');
+});
+
+test.runIf(["/bin/ps", "/usr/bin/ps"].some((ps) => existsSync(ps)))("EFFECT-14 without /proc the same is told by ps", async () => {
+  const running = await leaveRunning("echo $$ > ready; sleep 100");
+  const platform = Object.getOwnPropertyDescriptor(process, "platform") ?? {};
+  Object.defineProperty(process, "platform", { ...platform, value: "darwin" });
+  vi.resetModules();
+  try {
+    const elsewhere = await import("../../src/host/processes.ts");
+    const startToken = elsewhere.startTokenOf(running.pgid);
+    expect(startToken).toMatch(/\d\d:\d\d:\d\d \d{4}$/);
+    expect(elsewhere.startTokenOf(2 ** 22 + 1)).toBeNull();
+    expect(elsewhere.livingMembers(running.pgid)).toEqual(expect.arrayContaining([...livingMembers(running.pgid)]));
+    expect(elsewhere.isLeftOver({ pgid: running.pgid, startToken: "Mon Jan  1 00:00:00 2001" })).toBe(false);
+    expect(await elsewhere.endLeftOver({ pgid: running.pgid, startToken: startToken ?? "" })).toEqual([]);
+    expect(livingMembers(running.pgid)).toEqual([]);
+  } finally {
+    Object.defineProperty(process, "platform", platform);
+  }
 });
