@@ -27,7 +27,7 @@ export async function driveRun(host: EmbeddedHost, run: string, environment: Env
     if (event.run === run) reporter.event(event);
   });
   const release = catchOutput([process.stdout, process.stderr], (line) => reporter.note(line));
-  const sayStopping = (): void => reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way.");
+  const sayStopping = (): void => void (interrupts.isAbandoned() || reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way."));
   interrupts.signal.addEventListener("abort", sayStopping);
   try {
     const driven = await interrupts.hold(`\nStopped at once. The run is safe. Go on with: ${goOn}\n`, () => driveAndAsk(host, run, reporter, environment));

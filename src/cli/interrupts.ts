@@ -11,8 +11,10 @@ export interface SignalSource {
 export interface Interrupts {
   /** Aborted by the first interruption while something is held. */
   readonly signal: AbortSignal;
-  /** Interrupts from inside: a pipe that nobody reads any more, Ctrl-C at a prompt. */
-  interrupt(): void;
+  /** Interrupts because nobody reads any more what is written. */
+  abandon(): void;
+  /** Nobody is there to be told anything. */
+  isAbandoned(): boolean;
   /**
    * Does `work`, which ends by itself soon after `signal` aborts; without such work an interruption ends the process.
    * `lastWords` is printed when it had no time to end.
@@ -28,8 +30,9 @@ const patienceMs = 5_000;
 export function watchInterrupts(source: SignalSource, clock: Clock, exit: (code: number, lastWords: string) => void): Interrupts {
   const controller = new AbortController();
   let held: string | null = null;
+  let abandoned = false;
   let giveUp = (): void => {};
-  const end = (): void => exit(exitCodes.interrupted, held ?? "");
+  const end = (): void => exit(exitCodes.interrupted, abandoned ? "" : (held ?? ""));
   const interrupt = (): void => {
     if (held === null || controller.signal.aborted) return end();
     controller.abort();
@@ -38,7 +41,11 @@ export function watchInterrupts(source: SignalSource, clock: Clock, exit: (code:
   for (const signal of signals) source.on(signal, interrupt);
   return {
     signal: controller.signal,
-    interrupt,
+    abandon() {
+      abandoned = true;
+      interrupt();
+    },
+    isAbandoned: () => abandoned,
     async hold(lastWords, work) {
       held = lastWords;
       try {

@@ -17,7 +17,7 @@ import { programName } from "./programName.ts";
 
 /** Does what this process's arguments ask for and ends the process. */
 export async function runCommandLine(): Promise<void> {
-  const output = processOutput(process.stdout, process.stderr, () => interrupts.interrupt());
+  const output = processOutput(process.stdout, process.stderr, () => interrupts.abandon());
   const interrupts = watchInterrupts(process, systemClock, (code, lastWords) => {
     output.err(lastWords);
     process.exit(code);

@@ -1,8 +1,10 @@
 /** A person at a real terminal, the real command, the real host. */
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { fixture, type Fixture } from "./fixture.ts";
+import { bin, fixture, type Fixture } from "./fixture.ts";
+import { personEnvironment } from "./pty.ts";
 
 const timeout = 60_000;
 const ctrlC = "\u0003";
@@ -170,4 +172,68 @@ test("CLI-20 answering a settled decision is refused and tells the winner", { ti
   const late = terminal(["answer", code, "go"]);
   await late.waitFor("stop");
   expect(await late.exit).toBe(2);
+});
+
+const publishing = `
+import { appendFileSync } from "node:fs";
+import { z } from "zod";
+import { action, workflow } from "pawl";
+export default workflow({ name: "publishing", input: z.object({ file: z.string() }) })
+  .node("publish", action({
+    once: true,
+    output: z.object({ sent: z.boolean() }),
+    run: async ({ input, attempt }) => {
+      appendFileSync(input.file, "call " + attempt + "\\n");
+      if (attempt === 1) await new Promise((done) => setTimeout(done, 60_000));
+      return { sent: true };
+    },
+  }))
+  .build();
+`;
+
+/** A run whose only step was killed in the middle of a call that may happen once. */
+async function ambiguousRun({ folder, home, piped }: Fixture): Promise<{ readonly key: string; readonly run: string; readonly calls: () => string }> {
+  writeFileSync(join(folder, "publishing.workflow.ts"), publishing);
+  const file = join(folder, "calls");
+  const child = spawn(process.execPath, [bin, "run", "publishing.workflow.ts", "--input", JSON.stringify({ file })], { cwd: folder, env: personEnvironment({ PAWL_HOME: home, HOME: folder }), stdio: "ignore" });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  while (!existsSync(file)) await new Promise((done) => setTimeout(done, 20));
+  child.kill("SIGKILL");
+  await ended;
+  const run = JSON.parse(piped(["runs", "--json"]).out).items[0].id;
+  const resumed = piped(["resume", run]);
+  expect(resumed.out).toContain("whose outcome is unknown");
+  expect(resumed.code).toBe(3);
+  const { items } = JSON.parse(piped(["effect", "list", "--json"]).out);
+  expect(items).toMatchObject([{ state: "ambiguous", once: true }]);
+  for (const word of ["confirm", "retry"]) expect(resumed.out).toContain(`effect ${word} ${items[0].key}`);
+  return { key: items[0].key, run, calls: () => readFileSync(file, "utf8") };
+}
+
+test("CLI-24 a person confirms an unknown outcome with the output it gave, and the run ends with it", { timeout }, async () => {
+  const { key, run, calls } = await ambiguousRun(setup());
+  const { terminal, piped } = one ?? setup();
+  const wrong = terminal(["effect", "confirm", key, "--output", '{"sent":"yes"}']);
+  await wrong.waitFor("was not confirmed");
+  expect(await wrong.exit).toBe(2);
+  const right = terminal(["effect", "confirm", key, "--output", '{"sent":true}']);
+  await right.waitFor(`resume ${run}`);
+  expect(await right.exit).toBe(0);
+  const end = piped(["resume", run]);
+  expect(end.out).toContain('"sent": true');
+  expect(end.code).toBe(0);
+  expect(calls()).toBe("call 1\n");
+});
+
+test("CLI-24 a person has an unknown outcome done again, once", { timeout }, async () => {
+  const { key, run, calls } = await ambiguousRun(setup());
+  const { terminal, piped } = one ?? setup();
+  const retry = terminal(["effect", "retry", key]);
+  await retry.waitFor("will be done again");
+  expect(await retry.exit).toBe(0);
+  expect(piped(["resume", run]).code).toBe(0);
+  expect(calls()).toBe("call 1\ncall 2\n");
+  const again = terminal(["effect", "retry", key]);
+  await again.waitFor("confirmed");
+  expect(await again.exit).toBe(2);
 });

@@ -73,3 +73,13 @@ test("CLI-18 where nothing runs the first one ends the process, and work that st
   watch.close();
   expect(source.listenerCount("SIGINT")).toBe(0);
 });
+
+test("CLI-22 when nobody reads any more, work is stopped and no last words are said", async () => {
+  const { clock, exits, watch } = interrupts();
+  void watch.hold("words", () => new Promise<void>(() => {}));
+  watch.abandon();
+  expect(watch.signal.aborted).toBe(true);
+  expect(watch.isAbandoned()).toBe(true);
+  clock.advance(5_000);
+  expect(exits).toEqual([[130, ""]]);
+});
