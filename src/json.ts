@@ -12,6 +12,9 @@ export function jsonText(value: unknown, what: string): string {
   return JSON.stringify(value) ?? "null";
 }
 
+/** Reads back text that Pawl itself wrote: its type is what was written, so the caller names it without a check. */
+export const readBack = <T>(text: string): T => JSON.parse(text) as T; // see above
+
 interface Wrong {
   readonly path: string;
   readonly kind: string;
@@ -53,7 +56,7 @@ function wrongIn(value: object, path: string, above: readonly object[]): Wrong |
   for (const key of Object.keys(value)) {
     const at = path === "" ? key : `${path}.${key}`;
     if (key === "__proto__" || unusable.test(key)) return { path: at, kind: "an unusable key", mend: "" };
-    const item: unknown = value[key as keyof typeof value];
+    const item: unknown = Reflect.get(value, key);
     if (item === undefined) continue;
     const wrong = firstWrong(item, at, inside);
     if (wrong) return wrong;

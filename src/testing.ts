@@ -1,5 +1,4 @@
-/** For the tests of authors and embedders: `pawl/testing`. */
+/** For the tests of authors and embedders: `pawl/testing`. A store that ends with its process is `memoryStore` of `pawl/persistence`. */
 
-// A clock that stands still until it is moved, and a store that ends with its process: deadlines of days are tests of milliseconds.
+// A clock that stands still until it is moved: deadlines of days are tests of milliseconds.
 export { fakeClock, type FakeClock } from "./runtime/clock.ts";
-export { memoryStore } from "../persistence/memoryStore.ts";

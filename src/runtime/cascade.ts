@@ -1,11 +1,11 @@
 /** One dispatch, computed to its end: the event's step, and every event, child, timer and effect that it asks for, first in first out.
- *  Writes only into the draft; nothing runs. */
+ *  Writes only into the draft; nothing runs. A cast to `never` or of options stands where a mark has forgotten its logic's input type. */
 import { createHash } from "node:crypto";
 import type { AnyMachineSnapshot } from "xstate";
 import { markOf, type EffectOptions } from "../../machines/define.ts";
 import type { ActorRecord, ActorStatus, EffectRecord, JournalEntry, StoredValue } from "../../persistence/store.ts";
 import { PawlError, messageOf } from "../errors.ts";
-import { jsonText } from "../json.ts";
+import { jsonText, readBack } from "../json.ts";
 import type { ActorView, Definition } from "./definition.ts";
 import type { Draft, Held } from "./draft.ts";
 import { isOpen, effectStep, type EffectPolicy } from "./effectRow.ts";
@@ -389,7 +389,7 @@ export class Cascade {
     const definition = await this.env.definitionOf(record);
     const event = this.envelope({ type: "pawl.faulted", event: delivery.event, message: messageOf(error) });
     const faulted: ActorRecord = { ...record, revision: record.revision + 1, status: "faulted", updatedAt: this.draft.at };
-    const parts = JSON.parse(record.snapshot) as { value: unknown; context: unknown };
+    const parts = readBack<{ value: unknown; context: unknown }>(record.snapshot);
     this.draft.journal.push({ actor: record.id, revision: faulted.revision, eventId: event.id, type: event.type, payload: this.payloadOf(event), at: this.draft.at, cause: delivery.cause, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
     this.draft.putActor({ record: faulted, hydrated: null }, record.revision);
     const view: ActorView = { record: faulted, value: parts.value, context: parts.context, output: undefined, error: { reason: "faulted", message: messageOf(error) } };
@@ -415,7 +415,7 @@ export class Cascade {
 export const viewOf = (record: ActorRecord, snapshot: AnyMachineSnapshot): ActorView => ({ record, value: snapshot.value, context: snapshot.context, output: snapshot.output, error: snapshot.error });
 
 /** What another actor gets is what the journal keeps: nothing shared, nothing that JSON would change. */
-const roundTrip = (event: EventObjectLike, from: string): EventObjectLike => JSON.parse(jsonText(event, `event "${event.type}" sent by actor "${from}"`)) as EventObjectLike;
+const roundTrip = (event: EventObjectLike, from: string): EventObjectLike => readBack(jsonText(event, `event "${event.type}" sent by actor "${from}"`));
 
 const placeholder: JournalEntry = { actor: "", revision: 0, eventId: "", type: "", payload: null, at: 0, cause: null, machineVersion: "", definitionDigest: "", stateValue: "", contextHash: "", snapshot: null };
 

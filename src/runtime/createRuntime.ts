@@ -4,7 +4,7 @@ import type { ActorRecord, EffectRecord, StoredValue, TimerRecord } from "../../
 import type { EffectEvent } from "../../machines/effectMachine.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { newEventId } from "../ids.ts";
-import { jsonText } from "../json.ts";
+import { jsonText, readBack } from "../json.ts";
 import { StateCache } from "./cache.ts";
 import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
 import { systemClock } from "./clock.ts";
@@ -137,8 +137,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const actorId = before.invokeId;
     if (next.state === "confirmed") {
       const done = { type: `xstate.done.actor.${actorId}`, output: outcome?.output, actorId };
-      // An author's output stands in the effect row already: the journal names the same blob instead of a second copy.
-      await flow.sendInternal(before.actor, JSON.parse(jsonText(done, `output of "${before.visit ?? key}"`)) as EventObjectLike);
+      await flow.sendInternal(before.actor, readBack<EventObjectLike>(jsonText(done, `output of "${before.visit ?? key}"`)));
     }
     if (next.state === "failed") await flow.sendInternal(before.actor, { type: `xstate.error.actor.${actorId}`, error: record.error ?? { reason: "workerCrashed", message: `Its process was lost ${record.interruptions} times.` }, actorId });
     return record;
@@ -159,7 +158,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     if (!op && !(await store.timers(timer.actor)).some((stored) => stored.key === timer.key && stored.revision === timer.revision)) return;
     draft.requiresTimers.push({ actor: timer.actor, key: timer.key, revision: timer.revision });
     draft.putTimer({ op: "clear", actor: timer.actor, key: timer.key });
-    await cascade(draft, faults).sendInternal(timer.to, JSON.parse(timer.event) as EventObjectLike);
+    await cascade(draft, faults).sendInternal(timer.to, readBack<EventObjectLike>(timer.event));
   };
 
   const valueOf = async (stored: StoredValue): Promise<unknown> => {
@@ -250,12 +249,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const fingerprint = fingerprintOf(given.type, given);
     if (eventId !== undefined) {
       const known = await draft.inbox(actor, eventId);
-      if (known) return known.fingerprint === fingerprint ? { ...(JSON.parse(known.receipt) as Receipt), status: "duplicate" } : { status: "refused", actor, revision: record.revision, code: "keyReused" };
+      if (known) return known.fingerprint === fingerprint ? { ...readBack<Receipt>(known.receipt), status: "duplicate" } : { status: "refused", actor, revision: record.revision, code: "keyReused" };
     }
     const definition = await definitions.definitionOf(record);
     const parsed = definition.parseEvent ? definition.parseEvent(given) : given;
     const text = jsonText(parsed, `event "${given.type}"`);
-    const event = JSON.parse(text) as EventObjectLike;
+    const event = readBack<EventObjectLike>(text);
     const answer = async (): Promise<Receipt> => {
       if (expectedRevision !== undefined && expectedRevision !== record.revision) return { status: "refused", actor, revision: record.revision, code: "stale" };
       const { type, ...payload } = event;

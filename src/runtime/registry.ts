@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { PawlError } from "../errors.ts";
 import type { Definition, DefinitionRegistry } from "./definition.ts";
-import { childLogic, isMachineLogic } from "./step.ts";
+import { childLogic, isMachineLogic, promiseCreator } from "./step.ts";
 import { markOf } from "../../machines/define.ts";
 
 /** What goes with a machine besides itself. */
@@ -72,7 +72,7 @@ function checkChildren(machine: AnyStateMachine): void {
       if (typeof invoke.src !== "string" || invoke.src.startsWith("xstate.invoke.")) return wrong(`state "${node.id}" invokes inline logic`, "Give it a name in setup({ actors }) and invoke it by that name: a stored run must find it again.");
       const logic = childLogic(machine, invoke.src);
       if (!logic) wrong(`state "${node.id}" invokes "${invoke.src}", which is not among its actors`, "Add it to setup({ actors }).");
-      if (!isMachineLogic(logic) && !markOf(logic) && typeof (logic as { config?: unknown }).config !== "function") wrong(`state "${node.id}" invokes "${invoke.src}", which is neither a machine nor a promise`, "Use fromPromise, a machine, or effect().");
+      if (!isMachineLogic(logic) && !markOf(logic) && !promiseCreator(machine, invoke.src)) wrong(`state "${node.id}" invokes "${invoke.src}", which is neither a machine nor a promise`, "Use fromPromise, a machine, or effect().");
     }
   }
 }
