@@ -12,6 +12,7 @@ import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions
 import { hostRegistry } from "./catalog.ts";
 import { RunEvents } from "./events.ts";
 import { hostExecutors } from "./executors.ts";
+import { Halt } from "./halt.ts";
 import { launch, type Launched, type LaunchRequest } from "./launch.ts";
 import { findRun } from "./lookup.ts";
 import { endLeftOver } from "./processes.ts";
@@ -75,30 +76,6 @@ class OpenedReader extends Reader implements StateReader {
 
   close(): Promise<void> {
     return this.opened.release();
-  }
-}
-
-/** The moment at which the store refused to go on, if it did. */
-class Halt {
-  private error: PawlError | null = null;
-  private readonly waiters = new Set<(error: PawlError) => void>();
-
-  set(error: PawlError): void {
-    this.error ??= error;
-    for (const wake of this.waiters) wake(this.error);
-  }
-
-  isReason(error: unknown): boolean {
-    return this.error !== null && error === this.error;
-  }
-
-  check(): void {
-    if (this.error !== null) throw this.error;
-  }
-
-  onHalt(wake: (error: PawlError) => void): () => void {
-    this.waiters.add(wake);
-    return () => this.waiters.delete(wake);
   }
 }
 
