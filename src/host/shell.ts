@@ -1,5 +1,5 @@
 /** Runs one command of a shell step in a process group of its own that is recorded before the command begins,
- *  so that no crash leaves a process of which nothing is known. Rules EFFECT-10 to EFFECT-19. */
+ *  so that no crash leaves a process of which nothing is known. Rules EFFECT-10 to EFFECT-18. */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { EffectFailure, type AbortReason, type EffectTask } from "../runtime/executor.ts";
