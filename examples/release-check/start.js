@@ -1,5 +1,5 @@
 /** `npm start [-- /path/to/a/repository]`: makes a small repository to check unless one is given, and runs the release check on it. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,8 +9,10 @@ const [given, ...options] = process.argv.slice(2);
 const repo = given === undefined || given.startsWith("-") ? sampleRepository(join(clone, ".pawl-sample")) : resolve(process.env.INIT_CWD ?? ".", given);
 const passed = given?.startsWith("-") ? [given, ...options] : options;
 
-const run = spawnSync(process.execPath, [join(clone, "src/cli/bin.js"), "run", join(clone, "examples/release-check/release-check.workflow.ts"), "--input", JSON.stringify({ repo }), ...passed], { stdio: "inherit" });
-process.exitCode = run.status ?? 130;
+// In this very process: a parent that waits would be ended by Ctrl-C and give the terminal back while the run is still stopping.
+const bin = join(clone, "src/cli/bin.js");
+process.argv = [process.execPath, bin, "run", join(clone, "examples/release-check/release-check.workflow.ts"), "--input", JSON.stringify({ repo }), ...passed];
+await import(bin);
 
 /** A repository with a tag, a few commits after it, and tests that take some seconds. */
 function sampleRepository(path) {
