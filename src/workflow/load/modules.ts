@@ -51,6 +51,20 @@ const parameters = "exports, require, module, __filename, __dirname, jitiImport,
 /** Static imports, dynamic ones with a literal, and `require` of a literal, as jiti's transform writes them. */
 const importPattern = /\b(?:jitiImport|require)\(\s*(["'])((?:\\.|(?!\1)[^\\\n])*)\1\s*\)/g;
 
+/** Transforms cost most of a load and depend on path and text alone: the same file started again is only evaluated again. */
+const transforms = new Map<string, string>();
+const transformLimit = 128;
+
+function transformed(key: string, transform: () => string): string {
+  const known = transforms.get(key);
+  if (known !== undefined) return known;
+  const text = transform();
+  transforms.set(key, text);
+  const [oldest] = transforms.keys();
+  if (transforms.size > transformLimit && oldest !== undefined) transforms.delete(oldest);
+  return text;
+}
+
 /** Modules of one load. */
 export class ModuleGraph {
   private readonly host: ModuleHost;
@@ -119,7 +133,7 @@ export class ModuleGraph {
     const known = this.code.get(key);
     if (known) return known;
     const source = this.text(path) ?? "";
-    const text = this.host.jiti.transform({ source, filename: path, ts: /\.[cm]?ts$/.test(path), async });
+    const text = transformed(`${key}\n${source}`, () => this.host.jiti.transform({ source, filename: path, ts: /\.[cm]?ts$/.test(path), async }));
     const failed = /^exports\.__JITI_ERROR__ = (\{.*\})/.exec(text)?.[1];
     if (failed !== undefined) throw syntaxProblem(path, failed);
     const code = { text, map: sourceMapOf(text) };
