@@ -48,7 +48,11 @@ async function start() {
 if (oldNode(process.versions.node)) {
   refuse(
     "nodeTooOld",
-    "Node 22.19 or newer is needed, this is Node " + process.versions.node + " (" + process.execPath + "). " +
+    "Node 22.19 or newer is needed, this is Node " +
+      process.versions.node +
+      " (" +
+      process.execPath +
+      "). " +
       "In a clone, `npm start` and `npm exec pawl` use the right one after `npm ci`; elsewhere install a newer Node and run this again.",
   );
 } else if (process.platform === "win32") {

@@ -27,7 +27,8 @@ export async function driveRun(host: EmbeddedHost, run: string, environment: Env
     if (event.run === run) reporter.event(event);
   });
   const release = catchOutput([process.stdout, process.stderr], (line) => reporter.note(line));
-  const sayStopping = (): void => void (interrupts.isAbandoned() || reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way."));
+  const sayStopping = (): void =>
+    void (interrupts.isAbandoned() || reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way."));
   interrupts.signal.addEventListener("abort", sayStopping);
   try {
     const driven = await interrupts.hold(`\nStopped at once. The run is safe. Go on with: ${goOn}\n`, () => driveAndAsk(host, run, reporter, environment));
@@ -90,14 +91,24 @@ async function ask(host: EmbeddedHost, decision: DecisionView, environment: Envi
   }
 }
 
-const say = ({ out, width }: Environment, text: string): void => out(wrap(text, width()).map((line) => `${line}\n`).join(""));
+const say = ({ out, width }: Environment, text: string): void =>
+  out(
+    wrap(text, width())
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
 
 /** Says how the run stands and what goes on with it; the exit code of the whole command. */
 function tell({ view, stopped }: Driven, environment: Environment): ExitCode {
   const { json, out, clock, paint, command } = environment;
   const code = stopped === "interrupt" ? exitCodes.interrupted : exitCodeOfRun(view.state);
   if (json) out(jsonLine({ kind: "result", run: view, next: nextCommands(view, command).map((next) => next.command), exitCode: code }));
-  else out(["", ...outcomeLines(view, { now: clock.now(), width: environment.width(), paint, command, stopped: stopped !== null })].map((line) => `${line}\n`).join(""));
+  else
+    out(
+      ["", ...outcomeLines(view, { now: clock.now(), width: environment.width(), paint, command, stopped: stopped !== null })]
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
   return code;
 }
 

@@ -64,7 +64,8 @@ export function environmentOf({ home: wanted, json, interrupts, output }: Enviro
   const named = wanted ?? (env["PAWL_HOME"] || undefined);
   const home = named === undefined ? defaultHome : resolve(cwd, named);
   const program = programName({ script: process.argv[1] ?? "pawl", cwd, env });
-  const screen = json ? null : output.screen;
+  // A dumb terminal cannot redraw: it gets plain lines, and nothing is asked there.
+  const screen = json || env["TERM"] === "dumb" ? null : output.screen;
   const input = process.stdin instanceof ReadStream ? process.stdin : null;
   const variable = nonHumanVariable(env);
   const notHuman = variable === null ? (input === null ? "standard input is no terminal" : null) : `${variable} is set, so a program is at work here`;

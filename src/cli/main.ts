@@ -35,9 +35,14 @@ async function commandLine(argv: readonly string[], output: ProcessOutput, inter
   const json = argv.includes("--json");
   try {
     let help = "";
-    const parsed = parse(argv, program, (text) => {
-      help += text;
-    }, output.screen?.columns ?? 80);
+    const parsed = parse(
+      argv,
+      program,
+      (text) => {
+        help += text;
+      },
+      output.screen?.columns ?? 80,
+    );
     if (parsed === "incomplete") {
       output.err(help);
       return exitCodes.usage;
@@ -49,7 +54,11 @@ async function commandLine(argv: readonly string[], output: ProcessOutput, inter
     return await perform(parsed.request, environmentOf({ home: parsed.home, json: parsed.json, interrupts, output }));
   } catch (error) {
     const failure = failureOf(error);
-    output.err(json ? jsonLine({ error: { code: failure.code, message: failure.message, subject: failure.subject, path: failure.path } }) : failureText(failure, program));
+    output.err(
+      json
+        ? jsonLine({ error: { code: failure.code, message: failure.message, subject: failure.subject, path: failure.path } })
+        : failureText(failure, program),
+    );
     if (process.env["PAWL_DEBUG"] === "1" && error instanceof Error) output.err(`${visible(error.stack ?? "")}\n`);
     return failure.exitCode;
   }

@@ -40,7 +40,13 @@ export type Request =
   | { readonly command: "runs"; readonly options: RunsOptions }
   | { readonly command: "show"; readonly run: string }
   | { readonly command: "decisions"; readonly options: DecisionsOptions }
-  | { readonly command: "answer"; readonly decision: string; readonly choice: string; readonly text: string | undefined; readonly options: { readonly textFile?: string } }
+  | {
+      readonly command: "answer";
+      readonly decision: string;
+      readonly choice: string;
+      readonly text: string | undefined;
+      readonly options: { readonly textFile?: string };
+    }
   | { readonly command: "resume"; readonly run: string }
   | { readonly command: "cancel"; readonly run: string }
   | { readonly command: "effectList"; readonly options: EffectsOptions }
@@ -78,7 +84,14 @@ export function parseCommandLine(argv: readonly string[], program: string, write
     .helpCommand("help [command]", "what a command does, with examples")
     .addHelpText("after", `${exitCodesHelp}\n${examples(program, ["run ./ship.workflow.ts", "decisions", "help answer"])}`)
     .configureHelp({ showGlobalOptions: true, minWidthToWrap: 20, subcommandTerm: commandTerm })
-    .configureOutput({ writeOut: write, writeErr: write, outputError: () => {}, getOutHelpWidth: () => width, getErrHelpWidth: () => width, getOutHasColors: () => false })
+    .configureOutput({
+      writeOut: write,
+      writeErr: write,
+      outputError: () => {},
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
+      getOutHasColors: () => false,
+    })
     .exitOverride();
   addCommands(root, program, (found) => {
     request = found;
@@ -102,7 +115,15 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     .option("--input-file <file>", "the run's input, from a JSON file (- for standard input)")
     .option("--task <text>", 'short for --input {"task": text}')
     .option("--id-key <key>", "start once: the same key and request give the same run")
-    .addHelpText("after", examples(program, ["run ship", 'run ship --task "Add a dark mode"', "run ./deploy.workflow.ts --input '{\"env\":\"test\"}'", "run ship --input-file input.json --json"]))
+    .addHelpText(
+      "after",
+      examples(program, [
+        "run ship",
+        'run ship --task "Add a dark mode"',
+        'run ./deploy.workflow.ts --input \'{"env":"test"}\'',
+        "run ship --input-file input.json --json",
+      ]),
+    )
     .action((workflow: string, options: RunOptions) => found({ command: "run", workflow, options }));
   listOptions(root.command("runs"))
     .description("list runs, newest last, with what each waits for")
@@ -126,8 +147,13 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     .command("answer <code> <choice> [text]")
     .description("answer a decision, then drive its run on; only a person at a terminal can")
     .option("--text-file <file>", "the text of a choice that asks for one, from a UTF-8 file")
-    .addHelpText("after", examples(program, ["answer 7K3M9Q2 go", 'answer 7K3M9Q2 replan "Leave the tests alone"', "answer 7K3M9Q2 replan --text-file notes.txt"]))
-    .action((decision: string, choice: string, text: string | undefined, options: { textFile?: string }) => found({ command: "answer", decision, choice, text, options }));
+    .addHelpText(
+      "after",
+      examples(program, ["answer 7K3M9Q2 go", 'answer 7K3M9Q2 replan "Leave the tests alone"', "answer 7K3M9Q2 replan --text-file notes.txt"]),
+    )
+    .action((decision: string, choice: string, text: string | undefined, options: { textFile?: string }) =>
+      found({ command: "answer", decision, choice, text, options }),
+    );
   root
     .command("resume <run>")
     .description("drive a run on, after an interruption or a crash, until it ends or waits")
@@ -179,9 +205,7 @@ function commandTerm(command: Command): string {
 }
 
 function listOptions(command: Command): Command {
-  return command
-    .option("--limit <n>", "at most this many, 1 to 500 (default: 50)", limit)
-    .option("--cursor <cursor>", "go on where the list before ended");
+  return command.option("--limit <n>", "at most this many, 1 to 500 (default: 50)", limit).option("--cursor <cursor>", "go on where the list before ended");
 }
 
 function limit(text: string): number {

@@ -48,7 +48,6 @@ test("CLI-20 without a terminal a waiting run exits 3 and prints the command of 
   const decision = JSON.parse(piped(["decisions", "--json"]).out).items[0];
   for (const choice of ["go", "stop", "replan"]) expect(out).toContain(`\n  node ${bin} answer ${decision.code} ${choice} --home ${home}\n`);
   expect(out).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ prepare completed$/m);
-  // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
   expect(out).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F]/);
 });
 
@@ -59,7 +58,10 @@ test("CLI-6 below npm the printed commands begin with npx pawl", { timeout }, ()
 
 test("CLI-11 run --json writes one JSON object a line, the result last; what steps print goes to standard error, safe", { timeout }, () => {
   const { folder, piped } = setup();
-  writeFileSync(join(folder, "loud.workflow.ts"), simple(`.node("only", compute(() => { console.log("\\u001b[2Jloud"); process.stdout.write("no end"); return 1; }))`));
+  writeFileSync(
+    join(folder, "loud.workflow.ts"),
+    simple(`.node("only", compute(() => { console.log("\\u001b[2Jloud"); process.stdout.write("no end"); return 1; }))`),
+  );
   const { code, out, err } = piped(["run", "loud.workflow.ts", "--json"]);
   const lines = jsonLines(out);
   expect(lines[0]).toMatchObject({ kind: "started", duplicate: false });
@@ -72,10 +74,18 @@ test("CLI-11 run --json writes one JSON object a line, the result last; what ste
 test("CLI-11 every list and show is one JSON document; a parked result names the commands that go on", { timeout }, () => {
   const { piped } = setup();
   const parked = jsonLines(piped(["run", "approval.workflow.ts", "--task", "x", "--json"]).out).at(-1);
-  expect(parked).toMatchObject({ exitCode: 3, next: [expect.stringContaining(" go "), expect.stringContaining(" stop "), expect.stringContaining(" replan ")] });
-  for (const words of [["runs"], ["decisions"], ["effect", "list"]]) expect(JSON.parse(piped([...words, "--json"]).out)).toMatchObject({ items: expect.any(Array), cursor: null });
+  expect(parked).toMatchObject({
+    exitCode: 3,
+    next: [expect.stringContaining(" go "), expect.stringContaining(" stop "), expect.stringContaining(" replan ")],
+  });
+  for (const words of [["runs"], ["decisions"], ["effect", "list"]])
+    expect(JSON.parse(piped([...words, "--json"]).out)).toMatchObject({ items: expect.any(Array), cursor: null });
   const { id } = JSON.parse(piped(["runs", "--json"]).out).items[0];
-  expect(JSON.parse(piped(["show", id.slice(-6).toLowerCase(), "--json"]).out)).toMatchObject({ id, state: "waiting", visits: [{ node: "prepare" }, { node: "approve" }] });
+  expect(JSON.parse(piped(["show", id.slice(-6).toLowerCase(), "--json"]).out)).toMatchObject({
+    id,
+    state: "waiting",
+    visits: [{ node: "prepare" }, { node: "approve" }],
+  });
   expect(piped(["show", id]).out).toContain("item-29");
 });
 
@@ -102,7 +112,11 @@ test("CLI-15 without a terminal nobody can answer, nor settle an effect, and the
   const { piped } = setup();
   piped(["run", "approval.workflow.ts", "--task", "x"]);
   const { code } = JSON.parse(piped(["decisions", "--json"]).out).items[0];
-  for (const words of [["answer", code, "go"], ["effect", "confirm", "k", "--output", "1"], ["effect", "retry", "k"]]) {
+  for (const words of [
+    ["answer", code, "go"],
+    ["effect", "confirm", "k", "--output", "1"],
+    ["effect", "retry", "k"],
+  ]) {
     const refused = piped([...words, "--json"]);
     expect(JSON.parse(refused.err).error).toMatchObject({ code: "humanOnly", message: expect.stringContaining("in a terminal of your own") });
     expect(refused.code).toBe(2);
@@ -133,7 +147,10 @@ test("CLI-5 wrong input is refused with a clear sentence and exit code 2, and ch
     [["run", "broken.workflow.ts"], ["broken.workflow.ts:3"]],
     [["run", "approval.workflow.ts", "--input", '{"task": 7}'], ["task"]],
     [["run", "approval.workflow.ts"], ["task"]],
-    [["run", "approval.workflow.ts", "--input", "{oops"], ["--input is no valid JSON", "position 1"]],
+    [
+      ["run", "approval.workflow.ts", "--input", "{oops"],
+      ["--input is no valid JSON", "position 1"],
+    ],
     [["run", "approval.workflow.ts", "--input-file", "none.json"], ["none.json"]],
     [["show", "r_nope"], ["r_nope"]],
     [["resume", "r_nope"], ["r_nope"]],
@@ -153,7 +170,11 @@ test("CLI-5 wrong input is refused with a clear sentence and exit code 2, and ch
 test("CLI-4 a state directory that somebody else owns, and a file that is no database, exit 4 and say what to do", { timeout }, async () => {
   const { folder, home, piped } = setup();
   const env = personEnvironment({ PAWL_HOME: home, HOME: folder });
-  const owner = spawn(process.execPath, [bin, "run", "approval.workflow.ts", "--input", '{"task":"x","seconds":"20"}'], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  const owner = spawn(process.execPath, [bin, "run", "approval.workflow.ts", "--input", '{"task":"x","seconds":"20"}'], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = new Promise<number | null>((resolve) => owner.once("close", resolve));
   await new Promise<void>((resolve) => owner.stdout.on("data", (text: Uint8Array) => String(text).includes("prepare running") && resolve()));
   const second = piped(["run", "approval.workflow.ts", "--task", "x"]);
@@ -173,7 +194,11 @@ test("CLI-4 a state directory that somebody else owns, and a file that is no dat
 
 test("CLI-18 SIGTERM stops a piped run at what was saved, and it can be resumed", { timeout }, async () => {
   const { folder, home, piped } = setup();
-  const child = spawn(process.execPath, [bin, "run", "approval.workflow.ts", "--input", '{"task":"x","seconds":"20"}'], { cwd: folder, env: personEnvironment({ PAWL_HOME: home, HOME: folder }), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [bin, "run", "approval.workflow.ts", "--input", '{"task":"x","seconds":"20"}'], {
+    cwd: folder,
+    env: personEnvironment({ PAWL_HOME: home, HOME: folder }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let out = "";
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   await new Promise<void>((resolve) =>
@@ -195,7 +220,11 @@ test("CLI-22 a closed pipe ends it quietly", { timeout }, async () => {
     [`run approval.workflow.ts --input '{"task":"x","seconds":"2"}'`, 130],
     ["help run", 0],
   ] as const) {
-    const child = spawn("/bin/sh", ["-c", `{ ${process.execPath} ${bin} ${words}; echo "exit $?" >&2; } | head -n 1`], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("/bin/sh", ["-c", `{ ${process.execPath} ${bin} ${words}; echo "exit $?" >&2; } | head -n 1`], {
+      cwd: folder,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let err = "";
     child.stderr.on("data", (text: Uint8Array) => (err += String(text)));
     await new Promise((resolve) => child.once("close", resolve));
@@ -203,7 +232,7 @@ test("CLI-22 a closed pipe ends it quietly", { timeout }, async () => {
   }
 });
 
-test("CLI-2 through a link, as npm installs it, it is the same command; nothing is written by commands that only read", { timeout }, () => {
+test("CLI-26 through a link, as npm installs it, it is the same command; nothing is written by commands that only read", { timeout }, () => {
   const { folder, home, piped } = setup();
   symlinkSync(bin, join(folder, "pawl"));
   const version = piped(["version", "--json"]);

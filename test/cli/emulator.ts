@@ -47,7 +47,7 @@ export function emulator(columns: number, rows: number): Emulator {
   };
   return {
     write(text) {
-      for (let rest = text; rest !== ""; ) {
+      for (let rest = text; rest !== "";) {
         const found = sequence.exec(rest);
         if (found) {
           control(found[1] ?? "", found[2] ?? "");
@@ -62,7 +62,6 @@ export function emulator(columns: number, rows: number): Emulator {
           line();
         } else if (first === "\r") column = 0;
         else if (first === "\b") column = Math.max(0, column - 1);
-        // oxlint-disable-next-line no-control-regex -- control characters are what must not come here
         else if (/[\u0000-\u001f\u007f-\u009f]/.test(first)) throw new Error(`the terminal got a raw control character: ${JSON.stringify(first)}`);
         else put(first);
       }

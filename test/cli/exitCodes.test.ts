@@ -59,6 +59,5 @@ test("CLI-5 what nobody expected says how to report it and shows no stack", () =
 test("case 164 an error message cannot steer the terminal", () => {
   const text = failureText(failureOf(new PawlError("loadFailed", hostile)), "pawl");
   expect(text).toContain("\\u{1B}");
-  // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
   expect(text).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B\u202E]/);
 });

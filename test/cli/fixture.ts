@@ -78,7 +78,14 @@ export function fixture(): Fixture {
       const child = spawnSync(process.execPath, [bin, ...args], { cwd: folder, env: { ...env, ...added }, encoding: "utf8", input: "" });
       return { code: child.status, out: child.stdout, err: child.stderr };
     },
-    terminal: (args, options = {}) => keep(openPty([process.execPath, bin, ...args], { cwd: folder, env: { ...env, ...options.env }, ...(options.columns !== undefined && { columns: options.columns }) })),
+    terminal: (args, options = {}) =>
+      keep(
+        openPty([process.execPath, bin, ...args], {
+          cwd: folder,
+          env: { ...env, ...options.env },
+          ...(options.columns !== undefined && { columns: options.columns }),
+        }),
+      ),
     typed: (line) => keep(openPty(["/bin/sh", "-c", line.replace(/^node /, `${process.execPath} `)], { cwd: folder, env })),
     remove() {
       for (const pty of open) pty.close();

@@ -49,7 +49,7 @@ test("CLI-9 the cursor is never hidden and the screen never cleared", () => {
   const painter = livePainter(target);
   painter.draw(["one", "two"]);
   painter.draw(["one"]);
-  expect(writes.join("")).not.toMatch(/\u001b\[\?25l|\u001b\[2J|\u001b\[H/); // oxlint-disable-line no-control-regex -- sequences are the subject
+  expect(writes.join("")).not.toMatch(/\u001b\[\?25l|\u001b\[2J|\u001b\[H/);
 });
 
 test("CLI-9 a terminal made narrower is redrawn over the lines it has wrapped", () => {
@@ -61,7 +61,16 @@ test("CLI-9 a terminal made narrower is redrawn over the lines it has wrapped", 
   expect(writes.at(-1)?.startsWith("\u001b[4A\r")).toBe(true);
 });
 
-const visitEvent = (node: string, n: number, status: "running" | "accepted", at: number): RunEvent => ({ kind: "visit", run, visit: `${run}/graph/${node}.${n}`, node, nodeKind: "shell", status, attempt: 1, at });
+const visitEvent = (node: string, n: number, status: "running" | "accepted", at: number): RunEvent => ({
+  kind: "visit",
+  run,
+  visit: `${run}/graph/${node}.${n}`,
+  node,
+  nodeKind: "shell",
+  status,
+  attempt: 1,
+  at,
+});
 
 test("CLI-9 time passes on the screen, and a burst of events becomes one frame", () => {
   const clock = fakeClock(now);
@@ -69,10 +78,17 @@ test("CLI-9 time passes on the screen, and a burst of events becomes one frame",
   const reporter = liveReporter(target, clock, noPaint);
   reporter.begin(runView({ state: "running", visits: [], createdAt: now }));
   reporter.event(visitEvent("build", 1, "running", now));
-  for (let index = 0; index < 500; index += 1) reporter.event({ kind: "line", run, visit: `${run}/graph/build.1`, node: "build", text: `line ${index}`, at: now });
+  for (let index = 0; index < 500; index += 1)
+    reporter.event({ kind: "line", run, visit: `${run}/graph/build.1`, node: "build", text: `line ${index}`, at: now });
   clock.advance(60);
   expect(writes).toHaveLength(2);
-  expect(shown(terminal.lines())).toEqual([`release-check  ${run}  running  0.1s`, "  ▸ build  running    0.1s", "    | line 497", "    | line 498", "    | line 499"]);
+  expect(shown(terminal.lines())).toEqual([
+    `release-check  ${run}  running  0.1s`,
+    "  ▸ build  running    0.1s",
+    "    | line 497",
+    "    | line 498",
+    "    | line 499",
+  ]);
   clock.advance(12_000);
   expect(terminal.lines()[1]).toBe("  ▸ build  running    12s");
   reporter.end(runView({ state: "running" }));
@@ -100,14 +116,18 @@ test("CLI-9 a second block tells only what the first did not", () => {
   reporter.end(first);
   reporter.begin({ ...first, state: "running" });
   reporter.event(visitEvent("build", 4, "running", now));
-  reporter.end({ ...first, state: "completed", visits: [...first.visits.slice(0, 2), visit("approve", { id: `${run}/graph/approve.2`, case: "go" }), visit("build", { id: `${run}/graph/build.4` })] });
+  reporter.end({
+    ...first,
+    state: "completed",
+    visits: [...first.visits.slice(0, 2), visit("approve", { id: `${run}/graph/approve.2`, case: "go" }), visit("build", { id: `${run}/graph/build.4` })],
+  });
   const text = terminal.lines().join("\n");
   expect(text.match(/✓ status/g)).toHaveLength(1);
   expect(text).toContain("-> go");
   expect(text).toContain("✓ build");
 });
 
-test("CLI-8 what comes while a question is asked is told afterwards", () => {
+test("CLI-17 what comes while a question is asked is told afterwards", () => {
   const { terminal, target } = screen();
   const reporter = liveReporter(target, fakeClock(now), noPaint);
   reporter.begin(runView());
@@ -120,11 +140,13 @@ test("CLI-8 what comes while a question is asked is told afterwards", () => {
   expect(terminal.lines().join("\n")).toContain("printed by a step");
 });
 
-test("CLI-10 piped progress is one line a state change, with time and node", () => {
+test("CLI-25 piped progress is one line a state change, with time and node", () => {
   const at = Date.UTC(2030, 0, 1, 12, 4, 31, 999);
   expect(plainLine({ kind: "run", run, state: "timedOut", at })).toBe(`2030-01-01T12:04:31Z run ${run} timed out`);
-  expect(plainLine({ kind: "visit", run, visit: "v", node: "build", nodeKind: "shell", status: "running", attempt: 2, at })).toBe("2030-01-01T12:04:31Z build running (attempt 2)");
+  expect(plainLine({ kind: "visit", run, visit: "v", node: "build", nodeKind: "shell", status: "running", attempt: 2, at })).toBe(
+    "2030-01-01T12:04:31Z build running (attempt 2)",
+  );
   expect(plainLine({ kind: "decision", run, decision: "d", state: "defaulted", at })).toBe("2030-01-01T12:04:31Z decision d defaulted");
   expect(plainLine({ kind: "line", run, visit: "v", node: "build", text: "x", at })).toBeNull();
-  expect(plainLine({ kind: "visit", run, visit: "v", node: hostile, nodeKind: "shell", status: "running", attempt: 1, at })).not.toMatch(/\u001b|\n/); // oxlint-disable-line no-control-regex -- control characters are what must not be there
+  expect(plainLine({ kind: "visit", run, visit: "v", node: hostile, nodeKind: "shell", status: "running", attempt: 1, at })).not.toMatch(/\u001b|\n/);
 });

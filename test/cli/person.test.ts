@@ -18,28 +18,36 @@ afterEach(() => one?.remove());
 const input = (given: object): readonly string[] => ["--input", JSON.stringify({ task: "dark mode", ...given })];
 
 /** The command lines that a screen offers. */
-const offered = (lines: readonly string[], word: string): readonly string[] => lines.join("").match(/node \S+bin\.js [^\n]*?--home \S+?home/g)?.filter((line) => line.includes(` ${word} `)) ?? [];
+const offered = (lines: readonly string[], word: string): readonly string[] =>
+  lines
+    .join("")
+    .match(/node \S+bin\.js [^\n]*?--home \S+?home/g)
+    ?.filter((line) => line.includes(` ${word} `)) ?? [];
 
-test("CLI-8 a decision is shown whole, a wrong choice asked again, a text checked, and the run goes on to the next decision and its end", { timeout }, async () => {
-  const { terminal } = setup();
-  const pty = terminal(["run", "approval.workflow.ts", ...input({})]);
-  await pty.waitFor("Approve dark mode");
-  for (const item of ["item-0", "item-15", "item-29", "replan  Change the plan, then a text: What should change?", question]) await pty.waitFor(item);
-  pty.type("replam\r");
-  await pty.waitFor("Did you mean replan?");
-  pty.type("REPLAN\r");
-  await pty.waitFor("3 to 40 characters");
-  pty.type("ab\r\r");
-  await pty.waitFor("at least 3 are needed");
-  pty.type("more tests\rand docs\r\r");
-  await pty.waitFor("Recorded: replan");
-  await pty.waitFor('"more tests\\nand docs"');
-  await pty.waitFor(question);
-  pty.type("1\r");
-  await pty.waitFor("Recorded: go (Build it)");
-  expect(await pty.exit).toBe(0);
-  expect(pty.lines().join("\n")).toContain('"built": "dark mode"');
-});
+test(
+  "CLI-8 a decision is shown whole, a wrong choice asked again, a text checked, and the run goes on to the next decision and its end",
+  { timeout },
+  async () => {
+    const { terminal } = setup();
+    const pty = terminal(["run", "approval.workflow.ts", ...input({})]);
+    await pty.waitFor("Approve dark mode");
+    for (const item of ["item-0", "item-15", "item-29", "replan  Change the plan, then a text: What should change?", question]) await pty.waitFor(item);
+    pty.type("replam\r");
+    await pty.waitFor("Did you mean replan?");
+    pty.type("REPLAN\r");
+    await pty.waitFor("3 to 40 characters");
+    pty.type("ab\r\r");
+    await pty.waitFor("at least 3 are needed");
+    pty.type("more tests\rand docs\r\r");
+    await pty.waitFor("Recorded: replan");
+    await pty.waitFor('"more tests\\nand docs"');
+    await pty.waitFor(question);
+    pty.type("1\r");
+    await pty.waitFor("Recorded: go (Build it)");
+    expect(await pty.exit).toBe(0);
+    expect(pty.lines().join("\n")).toContain('"built": "dark mode"');
+  },
+);
 
 test("case 164 what a step prints cannot steer the terminal, nor break the display", { timeout }, async () => {
   const { terminal } = setup();
@@ -94,7 +102,13 @@ test("CLI-19 Ctrl-C at the question ends with 130 and Ctrl-D with 3; the run is 
   expect(resume).toBeUndefined();
   expect(go).toMatch(/answer [0-9A-Z]{7} go --home/);
 
-  const second = terminal(["resume", first.lines().join(" ").match(/r_[0-9A-Z]{26}/)?.[0] ?? ""]);
+  const second = terminal([
+    "resume",
+    first
+      .lines()
+      .join(" ")
+      .match(/r_[0-9A-Z]{26}/)?.[0] ?? "",
+  ]);
   await second.waitFor(question);
   second.type(ctrlD);
   expect(await second.exit).toBe(3);
@@ -163,7 +177,7 @@ test("CLI-12 pawl answer asks for a text that was left out, refuses a mistyped c
   expect(await filed.exit).toBe(130);
 });
 
-test("CLI-20 answering a settled decision is refused and tells the winner", { timeout }, async () => {
+test("CLI-27 answering a settled decision is refused and tells the winner", { timeout }, async () => {
   const { terminal, piped } = setup();
   piped(["run", "approval.workflow.ts", ...input({})]);
   const { code } = JSON.parse(piped(["decisions", "--json"]).out).items[0];
@@ -195,7 +209,11 @@ export default workflow({ name: "publishing", input: z.object({ file: z.string()
 async function ambiguousRun({ folder, home, piped }: Fixture): Promise<{ readonly key: string; readonly run: string; readonly calls: () => string }> {
   writeFileSync(join(folder, "publishing.workflow.ts"), publishing);
   const file = join(folder, "calls");
-  const child = spawn(process.execPath, [bin, "run", "publishing.workflow.ts", "--input", JSON.stringify({ file })], { cwd: folder, env: personEnvironment({ PAWL_HOME: home, HOME: folder }), stdio: "ignore" });
+  const child = spawn(process.execPath, [bin, "run", "publishing.workflow.ts", "--input", JSON.stringify({ file })], {
+    cwd: folder,
+    env: personEnvironment({ PAWL_HOME: home, HOME: folder }),
+    stdio: "ignore",
+  });
   const ended = new Promise((resolve) => child.once("close", resolve));
   while (!existsSync(file)) await new Promise((done) => setTimeout(done, 20));
   child.kill("SIGKILL");
@@ -236,4 +254,12 @@ test("CLI-24 a person has an unknown outcome done again, once", { timeout }, asy
   const again = terminal(["effect", "retry", key]);
   await again.waitFor("confirmed");
   expect(await again.exit).toBe(2);
+});
+
+test("CLI-25 a terminal that cannot redraw gets plain lines", { timeout }, async () => {
+  const { terminal } = setup();
+  const pty = terminal(["run", "approval.workflow.ts", ...input({})], { env: { TERM: "dumb" } });
+  await pty.waitFor("Z prepare completed");
+  expect(await pty.exit).toBe(3);
+  expect(pty.raw()).not.toContain("\u001b");
 });

@@ -19,11 +19,17 @@ test.each([
   [["run", "ship"], { command: "run", workflow: "ship", options: {} }],
   [["run", "ship", "--task", "-x"], { command: "run", workflow: "ship", options: { task: "-x" } }],
   [["run", "a.workflow.ts", "--input", "{}", "--id-key", "k"], { command: "run", workflow: "a.workflow.ts", options: { input: "{}", idKey: "k" } }],
-  [["runs", "--state", "waiting,timedOut", "--limit", "500", "--cursor", "c"], { command: "runs", options: { state: ["waiting", "timedOut"], limit: 500, cursor: "c" } }],
+  [
+    ["runs", "--state", "waiting,timedOut", "--limit", "500", "--cursor", "c"],
+    { command: "runs", options: { state: ["waiting", "timedOut"], limit: 500, cursor: "c" } },
+  ],
   [["show", "8B9C0D"], { command: "show", run: "8B9C0D" }],
   [["decisions", "--all", "--run", "r"], { command: "decisions", options: { all: true, run: "r" } }],
   [["answer", "7K3M9Q2", "go"], { command: "answer", decision: "7K3M9Q2", choice: "go", text: undefined, options: {} }],
-  [["answer", "7K3M9Q2", "replan", "two words", "--text-file", "f"], { command: "answer", decision: "7K3M9Q2", choice: "replan", text: "two words", options: { textFile: "f" } }],
+  [
+    ["answer", "7K3M9Q2", "replan", "two words", "--text-file", "f"],
+    { command: "answer", decision: "7K3M9Q2", choice: "replan", text: "two words", options: { textFile: "f" } },
+  ],
   [["answer", "7K3M9Q2", "replan", "--", "--json"], { command: "answer", decision: "7K3M9Q2", choice: "replan", text: "--json", options: {} }],
   [["resume", "r"], { command: "resume", run: "r" }],
   [["cancel", "r"], { command: "cancel", run: "r" }],
@@ -37,7 +43,11 @@ test.each([
 });
 
 test("CLI-1 --json and --home may stand before and after the command", () => {
-  for (const argv of [["--json", "--home", "/h", "runs"], ["runs", "--json", "--home", "/h"]]) expect(parse(...argv)).toMatchObject({ json: true, home: "/h" });
+  for (const argv of [
+    ["--json", "--home", "/h", "runs"],
+    ["runs", "--json", "--home", "/h"],
+  ])
+    expect(parse(...argv)).toMatchObject({ json: true, home: "/h" });
   expect(parse("runs")).toMatchObject({ json: false, home: undefined });
 });
 
@@ -60,13 +70,16 @@ test.each([
   expect(failure).toMatchObject({ exitCode: 2, code: "invalidInput" });
 });
 
-test.each(["run", "runs", "show", "decisions", "answer", "resume", "cancel", "effect", "version"])("CLI-2 help of %s has examples that begin with what can be typed", (command) => {
-  let help = "";
-  expect(parseCommandLine(["help", command], "npx pawl", (text) => (help += text), 80)).toBeNull();
-  expect(help).toContain("Examples:");
-  expect(help).toContain(`\n  npx pawl ${command}`);
-  expect(help).toContain("--json");
-});
+test.each(["run", "runs", "show", "decisions", "answer", "resume", "cancel", "effect", "version"])(
+  "CLI-2 help of %s has examples that begin with what can be typed",
+  (command) => {
+    let help = "";
+    expect(parseCommandLine(["help", command], "npx pawl", (text) => (help += text), 80)).toBeNull();
+    expect(help).toContain("Examples:");
+    expect(help).toContain(`\n  npx pawl ${command}`);
+    expect(help).toContain("--json");
+  },
+);
 
 test("CLI-2 the examples of every help page are understood", () => {
   for (const command of ["run", "runs", "show", "decisions", "answer", "resume", "cancel", "effect", "version"]) {

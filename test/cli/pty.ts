@@ -30,7 +30,9 @@ const patienceMs = 15_000;
 
 /** The environment of a person's own shell: without what npm and agents put there. */
 export function personEnvironment(added: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_") && !name.startsWith("VITEST") && !nonHumanVariables.some((other) => other === name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("npm_") && !name.startsWith("VITEST") && !nonHumanVariables.some((other) => other === name),
+  );
   return { ...Object.fromEntries(own), TERM: "xterm-256color", NO_COLOR: "1", TZ: "UTC", ...added };
 }
 
@@ -55,7 +57,7 @@ export function openPty(command: readonly string[], { cwd, env, columns = 120, r
   let written = 0;
   const lines = (): readonly string[] => {
     // A sequence of which only a part has come waits for the rest.
-    const end = raw.length - (/\u001b(?:\[[?0-9;]*)?$/.exec(raw)?.[0].length ?? 0); // oxlint-disable-line no-control-regex -- sequences are the subject
+    const end = raw.length - (/\u001b(?:\[[?0-9;]*)?$/.exec(raw)?.[0].length ?? 0);
     screen.write(raw.slice(written, end));
     written = end;
     return screen.lines();

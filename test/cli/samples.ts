@@ -9,7 +9,19 @@ export const hostile = "\u001b[2J\u001b]0;owned\u0007\u001b]8;;http://x\u001b\\l
 export const run = "r_01JZ8Q4D2M6T3W9X5Y7A8B9C0D";
 
 export function visit(node: string, given: Partial<VisitView> = {}): VisitView {
-  return { id: `${run}/graph/${node}.1`, node, kind: "shell", status: "accepted", attempt: 1, case: "done", output: null, error: null, startedAt: now - 60_000, endedAt: now - 48_000, ...given };
+  return {
+    id: `${run}/graph/${node}.1`,
+    node,
+    kind: "shell",
+    status: "accepted",
+    attempt: 1,
+    case: "done",
+    output: null,
+    error: null,
+    startedAt: now - 60_000,
+    endedAt: now - 48_000,
+    ...given,
+  };
 }
 
 export function decision(given: Partial<DecisionView> = {}): DecisionView {
@@ -38,7 +50,13 @@ export function decision(given: Partial<DecisionView> = {}): DecisionView {
         summary: "Release 1.4.0 of the library to everybody who asked for it.",
         blocks: [
           { kind: "section", title: "Findings" },
-          { kind: "fields", fields: [{ label: "Branch", value: "main" }, { label: "Tests", value: "312 passed" }] },
+          {
+            kind: "fields",
+            fields: [
+              { label: "Branch", value: "main" },
+              { label: "Tests", value: "312 passed" },
+            ],
+          },
           { kind: "bullets", items: ["Add a dark mode", "Fix the clock 🕰️ for 日本語 users"] },
           { kind: "preformatted", text: "abc1234  Fix the clock\ndef5678  Add a dark mode" },
         ],
@@ -61,7 +79,19 @@ export function decision(given: Partial<DecisionView> = {}): DecisionView {
 }
 
 export function effect(given: Partial<EffectView> = {}): EffectView {
-  return { key: `${run}/graph@7:1`, visit: `${run}/graph/publish.3`, type: "pawl.action", run, state: "ambiguous", attempt: 1, once: true, error: null, ambiguousSince: now - 90_000, createdAt: now - 95_000, ...given };
+  return {
+    key: `${run}/graph@7:1`,
+    visit: `${run}/graph/publish.3`,
+    type: "pawl.action",
+    run,
+    state: "ambiguous",
+    attempt: 1,
+    once: true,
+    error: null,
+    ambiguousSince: now - 90_000,
+    createdAt: now - 95_000,
+    ...given,
+  };
 }
 
 export function runView(given: Partial<RunView> = {}): RunView {
@@ -111,7 +141,11 @@ export function hostileRun(): RunView {
         audience: hostile,
         node: hostile,
         defaultChoice: hostile,
-        request: { ...asked.request, choices: [{ id: "go", label: hostile, input: { kind: "text", label: hostile, min: 1, max: 9 } }], presentation: { ...asked.request.presentation, summary: hostile } },
+        request: {
+          ...asked.request,
+          choices: [{ id: "go", label: hostile, input: { kind: "text", label: hostile, min: 1, max: 9 } }],
+          presentation: { ...asked.request.presentation, summary: hostile },
+        },
       },
     ],
     ambiguous: [effect({ error: { reason: "effectFailed", message: hostile } })],

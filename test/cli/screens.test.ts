@@ -18,8 +18,20 @@ const widths = [20, 40, 80, 200] as const;
 const command = (...words: readonly string[]): string => ["pawl", ...words].join(" ");
 
 function busy(view: RunView) {
-  const started = advance(progressOf(view), { kind: "visit", run, visit: `${run}/graph/build.4`, node: "build", nodeKind: "shell", status: "running", attempt: 2, at: now - 12_400 });
-  return ["npm test", "312 passed", `a very long line ${"of output ".repeat(30)}`, hostile].reduce((progress, text) => advance(progress, { kind: "line", run, visit: `${run}/graph/build.4`, node: "build", text, at: now }), started);
+  const started = advance(progressOf(view), {
+    kind: "visit",
+    run,
+    visit: `${run}/graph/build.4`,
+    node: "build",
+    nodeKind: "shell",
+    status: "running",
+    attempt: 2,
+    at: now - 12_400,
+  });
+  return ["npm test", "312 passed", `a very long line ${"of output ".repeat(30)}`, hostile].reduce(
+    (progress, text) => advance(progress, { kind: "line", run, visit: `${run}/graph/build.4`, node: "build", text, at: now }),
+    started,
+  );
 }
 
 /** Every screen, by name. */
@@ -27,7 +39,11 @@ const screens: Readonly<Record<string, (view: RunView, width: number) => readonl
   progress: (view, width) => frameLines(busy(view), now, { width, height: 40 }, noPaint),
   decision: (view, width) => view.decisions.flatMap((one) => decisionScreen(one, now, width, noPaint)),
   outcome: (view, width) => outcomeLines(view, { now, width, paint: noPaint, command, stopped: false }),
-  runs: (view, width) => runLines({ items: [view, { ...view, state: "completed", endedAt: now, decisions: [], ambiguous: [] }], cursor: "c1" }, { now, width, paint: noPaint, command, again: ["runs"] }),
+  runs: (view, width) =>
+    runLines(
+      { items: [view, { ...view, state: "completed", endedAt: now, decisions: [], ambiguous: [] }], cursor: "c1" },
+      { now, width, paint: noPaint, command, again: ["runs"] },
+    ),
   decisions: (view, width) => decisionLines({ items: view.decisions, cursor: null }, { now, width, paint: noPaint, command, again: ["decisions"] }),
   effects: (view, width) => effectLines({ items: view.ambiguous, cursor: null }, { now, width, paint: noPaint, command, again: ["effect", "list"] }),
   show: (view, width) => runPage(view, { now, width, paint: noPaint, command }),
@@ -48,7 +64,6 @@ for (const [name, screen] of Object.entries(screens)) {
       const lines = screen(hostileRun(), width);
       expect(lines.length).toBeGreaterThan(0);
       for (const line of lines) {
-        // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
         expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u200B\u202A-\u202E\u2066-\u2069]/);
         if (!isCommand(line)) expect(cellWidth(line), JSON.stringify(line)).toBeLessThanOrEqual(width);
       }
@@ -67,7 +82,15 @@ test("case 161 no screen exceeds a terminal of 5 or 10 columns", () => {
 test("CLI-8 the decision screen shows every part of a long presentation, in order", () => {
   const paragraphs = Array.from({ length: 200 }, (_, index) => `paragraph-${index} ${"word ".repeat(20)}end-${index}`);
   const asked = decision();
-  const shown = decisionScreen({ ...asked, request: { ...asked.request, presentation: { ...asked.request.presentation, blocks: paragraphs.map((text) => ({ kind: "paragraph", text })) } } }, now, 40, noPaint).join(" ");
+  const shown = decisionScreen(
+    {
+      ...asked,
+      request: { ...asked.request, presentation: { ...asked.request.presentation, blocks: paragraphs.map((text) => ({ kind: "paragraph", text })) } },
+    },
+    now,
+    40,
+    noPaint,
+  ).join(" ");
   let from = 0;
   for (const index of paragraphs.keys()) {
     for (const mark of [`paragraph-${index} `, `end-${index}`]) {

@@ -18,7 +18,8 @@ export function answerDecision(request: Extract<Request, { command: "answer" }>,
     const decision = await host.decision(request.decision);
     const found = findChoice(request.choice, decision.request.choices);
     // A settled decision answers for itself, whatever was typed: it says who won.
-    if ("problem" in found && decision.state === "open") throw new PawlError("invalidInput", `Decision ${decision.code}: ${found.problem}`, { subject: decision.id, path: "choice" });
+    if ("problem" in found && decision.state === "open")
+      throw new PawlError("invalidInput", `Decision ${decision.code}: ${found.problem}`, { subject: decision.id, path: "choice" });
     const choice = "choice" in found ? found.choice : { id: request.choice, label: request.choice, input: null };
     const { terminal } = environment;
     const typed = given === undefined && decision.state === "open" && terminal ? await askTextAlone(choice, terminal, environment) : null;
@@ -36,6 +37,9 @@ export function answerDecision(request: Extract<Request, { command: "answer" }>,
 
 function textOf({ text, options: { textFile } }: Extract<Request, { command: "answer" }>, cwd: string): string | undefined {
   if (text !== undefined && textFile !== undefined) throw new PawlError("invalidInput", "Give the text or --text-file, not both.", { path: "--text-file" });
-  if (textFile === "-") throw new PawlError("invalidInput", "--text-file takes no standard input, since that is your terminal. Leave the text out and you are asked for it.", { path: "--text-file" });
+  if (textFile === "-")
+    throw new PawlError("invalidInput", "--text-file takes no standard input, since that is your terminal. Leave the text out and you are asked for it.", {
+      path: "--text-file",
+    });
   return textFile === undefined ? text : readTextFile(textFile, cwd, "--text-file");
 }

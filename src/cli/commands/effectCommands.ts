@@ -14,7 +14,8 @@ import { owning } from "./state.ts";
 export function confirmEffect(key: string, options: { readonly output?: string; readonly outputFile?: string }, environment: Environment): Promise<ExitCode> {
   requirePerson(environment, "confirm an effect");
   const given = jsonOption({ json: options.output, file: options.outputFile }, { json: "--output", file: "--output-file" }, environment.cwd);
-  if (!given) throw new PawlError("invalidInput", "Say what it gave: --output JSON, as the step would have returned it (null for nothing).", { path: "--output" });
+  if (!given)
+    throw new PawlError("invalidInput", "Say what it gave: --output JSON, as the step would have returned it (null for nothing).", { path: "--output" });
   return owning(environment, async (host) => tell(await host.confirmEffect(key, given.value), "is confirmed with the output you gave", environment));
 }
 
@@ -24,7 +25,10 @@ export function retryEffect(key: string, environment: Environment): Promise<Exit
 }
 
 function tell(effect: EffectView, what: string, { json, out, command, width }: Environment): ExitCode {
-  const lines = [...wrap(`${nodeOf(effect)} (${effect.key}) ${what}.`, width()), ...commandLines([{ command: command("resume", effect.run), when: "Go on with:" }], width())];
+  const lines = [
+    ...wrap(`${nodeOf(effect)} (${effect.key}) ${what}.`, width()),
+    ...commandLines([{ command: command("resume", effect.run), when: "Go on with:" }], width()),
+  ];
   out(json ? jsonLine(effect) : lines.map((line) => `${line}\n`).join(""));
   return exitCodes.completed;
 }

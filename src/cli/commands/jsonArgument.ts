@@ -10,7 +10,9 @@ export function parseJson(text: string, option: string): unknown {
   } catch (error) {
     // V8 quotes a piece of the text; only the place is kept.
     const place = /position \d+(?: \(line \d+ column \d+\))?/.exec(messageOf(error))?.[0] ?? "its end";
-    throw new PawlError("invalidInput", `${option} is no valid JSON: the error is at ${place}. Put it in single quotes so that the shell leaves it alone.`, { path: option });
+    throw new PawlError("invalidInput", `${option} is no valid JSON: the error is at ${place}. Put it in single quotes so that the shell leaves it alone.`, {
+      path: option,
+    });
   }
 }
 
@@ -30,7 +32,11 @@ export function readTextFile(file: string, cwd: string, option: string): string 
 }
 
 /** The one value of two options of which at most one may be given; undefined when neither is. */
-export function jsonOption(options: { readonly json: string | undefined; readonly file: string | undefined }, names: { readonly json: string; readonly file: string }, cwd: string): { readonly value: unknown } | undefined {
+export function jsonOption(
+  options: { readonly json: string | undefined; readonly file: string | undefined },
+  names: { readonly json: string; readonly file: string },
+  cwd: string,
+): { readonly value: unknown } | undefined {
   const { json, file } = options;
   if (json !== undefined && file !== undefined) throw new PawlError("invalidInput", `Give ${names.json} or ${names.file}, not both.`, { path: names.json });
   if (json !== undefined) return { value: parseJson(json, names.json) };

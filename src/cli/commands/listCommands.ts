@@ -10,7 +10,10 @@ import { reading } from "./state.ts";
 
 export function listRuns(options: RunsOptions, environment: Environment): Promise<ExitCode> {
   return reading(environment, async (reader) => {
-    const page = await reader.runs({ ...(options.state && { state: options.state }), ...(options.workflow !== undefined && { workflow: options.workflow }) }, pageOf(options));
+    const page = await reader.runs(
+      { ...(options.state && { state: options.state }), ...(options.workflow !== undefined && { workflow: options.workflow }) },
+      pageOf(options),
+    );
     const again = ["runs", ...words({ "--state": options.state?.join(","), "--workflow": options.workflow }, options)];
     return show(environment, page, () => runLines(page, contextOf(environment, again)));
   });
@@ -44,13 +47,28 @@ export function listEffects(options: EffectsOptions, environment: Environment): 
 }
 
 function show(environment: Environment, value: unknown, lines: () => readonly string[]): ExitCode {
-  environment.out(environment.json ? jsonLine(value) : lines().map((line) => `${line}\n`).join(""));
+  environment.out(
+    environment.json
+      ? jsonLine(value)
+      : lines()
+          .map((line) => `${line}\n`)
+          .join(""),
+  );
   return exitCodes.completed;
 }
 
-const pageOf = ({ limit, cursor }: ListOptions): { limit?: number; cursor?: string } => ({ ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) });
+const pageOf = ({ limit, cursor }: ListOptions): { limit?: number; cursor?: string } => ({
+  ...(limit !== undefined && { limit }),
+  ...(cursor !== undefined && { cursor }),
+});
 
-const contextOf = ({ clock, width, paint, command }: Environment, again: readonly string[]): ListContext => ({ now: clock.now(), width: width(), paint, command, again });
+const contextOf = ({ clock, width, paint, command }: Environment, again: readonly string[]): ListContext => ({
+  now: clock.now(),
+  width: width(),
+  paint,
+  command,
+  again,
+});
 
 /** The options that were given, as they were typed. */
 function words(options: Readonly<Record<string, string | undefined>>, { limit }: ListOptions): readonly string[] {

@@ -38,7 +38,12 @@ export function cancelRun(run: string, environment: Environment): Promise<ExitCo
     const view = await host.cancel(id, nonHumanVariable(environment.env) === null ? "user" : "agent");
     const { clock, paint, command, out } = environment;
     if (environment.json) out(jsonLine(view));
-    else out(outcomeLines(view, { now: clock.now(), width: environment.width(), paint, command, stopped: false }).map((line) => `${line}\n`).join(""));
+    else
+      out(
+        outcomeLines(view, { now: clock.now(), width: environment.width(), paint, command, stopped: false })
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
     return exitCodes.completed;
   });
 }

@@ -71,7 +71,9 @@ function visitLine(visit: VisitProgress, now: number, width: number, columns: Co
   const room = width - 4 - columns.node - gap - wordCells - gap - timeCells - gap;
   const notes = columns.time ? notesOf(visit, room) : "";
   if (notes !== "") return `  ${paint(tone, mark)} ${node}  ${paint(tone, padCells(word, wordCells))}  ${padCells(time, timeCells)}  ${paint("quiet", notes)}`;
-  return time === "" ? `  ${paint(tone, mark)} ${node}  ${paint(tone, word)}` : `  ${paint(tone, mark)} ${node}  ${paint(tone, padCells(word, wordCells))}  ${time}`;
+  return time === ""
+    ? `  ${paint(tone, mark)} ${node}  ${paint(tone, word)}`
+    : `  ${paint(tone, mark)} ${node}  ${paint(tone, padCells(word, wordCells))}  ${time}`;
 }
 
 /** The case that was taken and how often it took, as far as they fit whole. */

@@ -25,7 +25,8 @@ const eraseBelow = "\u001b[J";
 export function livePainter(target: PaintTarget): LivePainter {
   let drawn: readonly string[] = [];
   // A terminal made narrower has wrapped the lines it already shows.
-  const rowsUsed = (): number => drawn.reduce((rows, line) => rows + Math.max(1, Math.ceil(cellWidth(stripVTControlCharacters(line)) / Math.max(1, target.columns))), 0);
+  const rowsUsed = (): number =>
+    drawn.reduce((rows, line) => rows + Math.max(1, Math.ceil(cellWidth(stripVTControlCharacters(line)) / Math.max(1, target.columns))), 0);
   const home = (): string => {
     const rows = rowsUsed();
     return rows === 0 ? "" : `\u001b[${rows}A\r`;

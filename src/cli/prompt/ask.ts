@@ -9,7 +9,10 @@ import { decisionScreen, type Choice } from "./decisionScreen.ts";
 import { openTerminalInput, type TerminalInput, type Typed } from "./terminalInput.ts";
 
 /** How asking ended. `settled`: somebody else answered, or the deadline did. */
-export type Asked = { readonly kind: "answered"; readonly result: AnswerResult } | { readonly kind: "settled" } | { readonly kind: "left"; readonly by: "interrupt" | "end" };
+export type Asked =
+  | { readonly kind: "answered"; readonly result: AnswerResult }
+  | { readonly kind: "settled" }
+  | { readonly kind: "left"; readonly by: "interrupt" | "end" };
 
 export interface Question {
   readonly decision: DecisionView;
@@ -80,7 +83,12 @@ async function askText(choice: Pick<Choice, "input">, input: TerminalInput, envi
 }
 
 function say({ out, width }: Environment, ...lines: readonly string[]): void {
-  out(lines.flatMap((line) => wrap(line, width())).map((line) => `${line}\n`).join(""));
+  out(
+    lines
+      .flatMap((line) => wrap(line, width()))
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
 }
 
 /** Why a text is not within its limits (UTF-16 units); null when it is. */
@@ -89,7 +97,12 @@ export function textProblem(text: string, min: number, max: number): string | nu
   return `That text has ${text.length} characters; ${text.length < min ? `at least ${min} are needed` : `at most ${max} are allowed`}. Nothing was sent; type it again.`;
 }
 
-export function answerOf(decision: Pick<DecisionView, "id">, choice: Pick<Choice, "id">, text: string | undefined, environment: Pick<Environment, "user" | "newKey">): AnswerRequest {
+export function answerOf(
+  decision: Pick<DecisionView, "id">,
+  choice: Pick<Choice, "id">,
+  text: string | undefined,
+  environment: Pick<Environment, "user" | "newKey">,
+): AnswerRequest {
   return {
     decision: decision.id,
     choice: choice.id,

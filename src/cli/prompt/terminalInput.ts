@@ -5,7 +5,10 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Terminal } from "../environment.ts";
 
 /** What came of asking: a text, or why there is none. `left` tells Ctrl-C (`interrupt`) from Ctrl-D (`end`). */
-export type Typed = { readonly kind: "text"; readonly text: string } | { readonly kind: "left"; readonly by: "interrupt" | "end" } | { readonly kind: "withdrawn" };
+export type Typed =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "left"; readonly by: "interrupt" | "end" }
+  | { readonly kind: "withdrawn" };
 
 export interface TerminalInput {
   /** One line. Ctrl-D leaves. */
@@ -94,7 +97,11 @@ export async function openTerminalInput({ input, output }: Terminal, clock: Cloc
     }
   };
   return {
-    readLine: () => read((text) => text, () => null),
+    readLine: () =>
+      read(
+        (text) => text,
+        () => null,
+      ),
     readText() {
       const typed: string[] = [];
       const whole = (): string => typed.join("\n");

@@ -25,7 +25,13 @@ const shownCommands = 6;
 
 export function runLines(page: Page<RunSummary>, context: ListContext): readonly string[] {
   if (page.items.length === 0) return none(context, "No runs.", { command: context.command("run", "FILE"), when: "Start one:" });
-  const columns: readonly Column[] = [{ title: "RUN" }, { title: "WORKFLOW", min: 6 }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "NOW", min: 12 }];
+  const columns: readonly Column[] = [
+    { title: "RUN" },
+    { title: "WORKFLOW", min: 6 },
+    { title: "STATE" },
+    { title: "AGE", align: "right" },
+    { title: "NOW", min: 12 },
+  ];
   const rows = page.items.map((run): readonly Cell[] => [
     { text: runName(run.id, context.width) },
     { text: run.workflow },
@@ -52,8 +58,17 @@ export function situation(run: RunSummary, now: number): string {
 }
 
 export function decisionLines(page: Page<DecisionView>, context: ListContext): readonly string[] {
-  if (page.items.length === 0) return none(context, "No decisions wait for an answer.", { command: context.command("decisions", "--all"), when: "Settled ones too:" });
-  const columns: readonly Column[] = [{ title: "CODE" }, { title: "STATE" }, { title: "AGE", align: "right" }, { title: "FOR", min: 6 }, { title: "TITLE", min: 12 }, { title: "DEADLINE", min: 10 }, { title: "RUN", min: 8 }];
+  if (page.items.length === 0)
+    return none(context, "No decisions wait for an answer.", { command: context.command("decisions", "--all"), when: "Settled ones too:" });
+  const columns: readonly Column[] = [
+    { title: "CODE" },
+    { title: "STATE" },
+    { title: "AGE", align: "right" },
+    { title: "FOR", min: 6 },
+    { title: "TITLE", min: 12 },
+    { title: "DEADLINE", min: 10 },
+    { title: "RUN", min: 8 },
+  ];
   const rows = page.items.map((decision): readonly Cell[] => [
     { text: decision.code },
     { text: decisionLooks[decision.state].word, tone: decisionLooks[decision.state].tone },
@@ -68,8 +83,16 @@ export function decisionLines(page: Page<DecisionView>, context: ListContext): r
 }
 
 export function effectLines(page: Page<EffectView>, context: ListContext): readonly string[] {
-  if (page.items.length === 0) return none(context, "No effects with an unknown outcome.", { command: context.command("effect", "list", "--all"), when: "Those in every state:" });
-  const columns: readonly Column[] = [{ title: "KEY" }, { title: "NODE", min: 6 }, { title: "STATE" }, { title: "ATTEMPT", align: "right" }, { title: "SINCE", align: "right" }, { title: "ERROR", min: 10 }];
+  if (page.items.length === 0)
+    return none(context, "No effects with an unknown outcome.", { command: context.command("effect", "list", "--all"), when: "Those in every state:" });
+  const columns: readonly Column[] = [
+    { title: "KEY" },
+    { title: "NODE", min: 6 },
+    { title: "STATE" },
+    { title: "ATTEMPT", align: "right" },
+    { title: "SINCE", align: "right" },
+    { title: "ERROR", min: 10 },
+  ];
   const rows = page.items.map((effect): readonly Cell[] => [
     { text: effect.key },
     { text: nodeOf(effect) },
@@ -92,11 +115,18 @@ function none(context: ListContext, sentence: string, next: NextCommand): readon
 }
 
 function more(page: Page<unknown>, context: ListContext): readonly string[] {
-  return page.cursor === null ? [] : ["", ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), when: "There are more:" }], context.width)];
+  return page.cursor === null
+    ? []
+    : ["", ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), when: "There are more:" }], context.width)];
 }
 
 function nextBlock(commands: readonly NextCommand[], context: ListContext): readonly string[] {
   if (commands.length === 0) return [];
   const hidden = commands.length - shownCommands;
-  return ["", context.paint("quiet", "Next"), ...commandLines(commands.slice(0, shownCommands), context.width), ...(hidden > 0 ? wrap(`  … and ${hidden} more; ${context.command("show", "RUN")} has those of one run`, context.width) : [])];
+  return [
+    "",
+    context.paint("quiet", "Next"),
+    ...commandLines(commands.slice(0, shownCommands), context.width),
+    ...(hidden > 0 ? wrap(`  … and ${hidden} more; ${context.command("show", "RUN")} has those of one run`, context.width) : []),
+  ];
 }

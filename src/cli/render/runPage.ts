@@ -21,7 +21,14 @@ export interface PageContext {
 const valueBound = 12;
 
 export function runPage(run: RunView, context: PageContext): readonly string[] {
-  const sections = [headLines(run, context), visitTable(run, context), outputSection(run, context), decisionSection(run, context), ambiguousSection(run, context), nextSection(run, context)];
+  const sections = [
+    headLines(run, context),
+    visitTable(run, context),
+    outputSection(run, context),
+    decisionSection(run, context),
+    ambiguousSection(run, context),
+    nextSection(run, context),
+  ];
   return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ["", ...lines]));
 }
 
@@ -43,7 +50,15 @@ function headLines(run: RunView, { now, width, paint }: PageContext): readonly s
 
 function visitTable(run: RunView, { now, width, paint }: PageContext): readonly string[] {
   if (run.visits.length === 0) return [];
-  const columns: readonly Column[] = [{ title: "VISIT", min: 8 }, { title: "KIND", min: 5 }, { title: "STATE" }, { title: "ATTEMPT", align: "right" }, { title: "BEGAN" }, { title: "TOOK", align: "right" }, { title: "CASE", min: 4 }];
+  const columns: readonly Column[] = [
+    { title: "VISIT", min: 8 },
+    { title: "KIND", min: 5 },
+    { title: "STATE" },
+    { title: "ATTEMPT", align: "right" },
+    { title: "BEGAN" },
+    { title: "TOOK", align: "right" },
+    { title: "CASE", min: 4 },
+  ];
   const rows = run.visits.map((visit): readonly Cell[] => [
     { text: visitName(visit) },
     { text: visit.kind },
@@ -58,14 +73,19 @@ function visitTable(run: RunView, { now, width, paint }: PageContext): readonly 
 
 function outputSection(run: RunView, context: PageContext): readonly string[] {
   return run.visits.flatMap((visit) => {
-    if (visit.error !== null) return wrap(`${visitName(visit)} ${visibleLine(visit.error.reason)}: ${visit.error.message}`, context.width).map((line) => context.paint("bad", line));
+    if (visit.error !== null)
+      return wrap(`${visitName(visit)} ${visibleLine(visit.error.reason)}: ${visit.error.message}`, context.width).map((line) => context.paint("bad", line));
     return visit.output === undefined || visit.output === null ? [] : titled(`Output of ${visitName(visit)}`, visit.output, context);
   });
 }
 
 function decisionSection(run: RunView, { now, width, paint }: PageContext): readonly string[] {
   // An open one is shown whole: whoever answers it by its code alone must be able to read it first.
-  return run.decisions.flatMap((decision) => (decision.state === "open" ? decisionScreen(decision, now, width, paint) : wrap(receiptText(decision, now), width).map((line) => paint(decisionLooks[decision.state].tone, line))));
+  return run.decisions.flatMap((decision) =>
+    decision.state === "open"
+      ? decisionScreen(decision, now, width, paint)
+      : wrap(receiptText(decision, now), width).map((line) => paint(decisionLooks[decision.state].tone, line)),
+  );
 }
 
 /** How a decision was settled: what, by whom of the two (a person, the deadline), when. */
@@ -92,5 +112,8 @@ const visitName = (visit: VisitView): string => visibleLine(visit.id.split("/").
 
 function titled(title: string, value: unknown, { width, paint }: { readonly width: number; readonly paint: Paint }): readonly string[] {
   const indent = width > 12 ? "  " : "";
-  return [...wrap(title, width).map((line) => paint("quiet", line)), ...valueLines(value ?? null, { width: width - indent.length, lines: valueBound }).map((line) => indent + line)];
+  return [
+    ...wrap(title, width).map((line) => paint("quiet", line)),
+    ...valueLines(value ?? null, { width: width - indent.length, lines: valueBound }).map((line) => indent + line),
+  ];
 }
