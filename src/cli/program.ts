@@ -1,7 +1,7 @@
 /** The commands, their options and their help. What they do stands in commands/. */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { DecisionState, EffectState, RunState } from "../../persistence/store.ts";
-import { didYouMean } from "./render/closest.ts";
+import { didYouMean } from "../text/closest.ts";
 import { decisionLooks, effectLooks, runLooks } from "./render/words.ts";
 
 export interface ListOptions {

@@ -1,7 +1,7 @@
 /** The rules of a workflow at run time, for authors without a compiler: what the types refuse is refused here too, by name and with the mend. */
 import { z, type ZodType } from "zod";
 import { PawlError } from "../errors.ts";
-import { closestTo } from "./closest.ts";
+import { closestTo } from "../text/closest.ts";
 import type { AnyNode } from "./definition.ts";
 import { defaultMaxSteps, defaultTimeoutMs, doneCase, Graph, isSoftCase, nodeIdPattern, type GraphNode } from "./graph.ts";
 import { nodeProblems } from "./nodeChecks.ts";

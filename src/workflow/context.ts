@@ -1,5 +1,5 @@
 /** What an author's callbacks are given, and how the executor makes it. */
-import { closestTo } from "./closest.ts";
+import { closestTo } from "../text/closest.ts";
 
 /** Why a visit failed: a closed reason (or the author's own code) and a sentence for people. */
 export interface Failure {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { PawlError } from "../errors.ts";
-import { closestNames } from "./closest.ts";
+import { closestNames } from "../text/closest.ts";
 import { workflowExtensions } from "./loader.ts";
 
 export interface Places {

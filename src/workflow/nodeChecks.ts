@@ -3,7 +3,7 @@ import { choiceContracts } from "../../machines/contracts/choices.ts";
 import { messageOf } from "../errors.ts";
 import type { Choices } from "./choices.ts";
 import { isSchema } from "./schema.ts";
-import { closestTo } from "./closest.ts";
+import { closestTo } from "../text/closest.ts";
 import type { DraftNode } from "./checks.ts";
 import { choiceIdPattern, doneCase, isSoftCase, nodeKinds, reservedCases, softCases } from "./graph.ts";
 import type { NodeBehaviour, NodeSettings } from "./nodes/node.ts";

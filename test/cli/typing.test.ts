@@ -7,7 +7,7 @@ import { jsonLine } from "../../src/cli/json.ts";
 import { programName, shellWord } from "../../src/cli/programName.ts";
 import { findChoice } from "../../src/cli/prompt/choose.ts";
 import { textProblem } from "../../src/cli/prompt/ask.ts";
-import { closest } from "../../src/cli/render/closest.ts";
+import { closestNames } from "../../src/text/closest.ts";
 import { age, duration } from "../../src/cli/render/time.ts";
 import { inputOf } from "../../src/cli/commands/runCommand.ts";
 import { hostile } from "./samples.ts";
@@ -47,9 +47,9 @@ test("CLI-13 a text is measured in UTF-16 units and refused with its length and 
 });
 
 test("CLI-3 the closest names come nearest first, and nothing when none is near", () => {
-  expect(closest("comfirm", ["list", "confirm", "retry"])).toEqual(["confirm"]);
-  expect(closest("wiat", ["wait", "what", "x"])[0]).toBe("wait");
-  expect(closest("zzzzzz", ["list", "confirm", "retry"])).toEqual([]);
+  expect(closestNames("comfirm", ["list", "confirm", "retry"])).toEqual(["confirm"]);
+  expect(closestNames("wiat", ["wait", "what", "x"])[0]).toBe("wait");
+  expect(closestNames("zzzzzz", ["list", "confirm", "retry"])).toEqual([]);
 });
 
 test("CLI-6 commands begin with what the person can type", () => {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { closestNames } from "../../src/workflow/closest.ts";
+import { closestNames } from "../../src/text/closest.ts";
 import { findWorkflow, listWorkflows, resolveWorkflow } from "../../src/workflow/find.ts";
 import { directoryWith, errorOf } from "./files.ts";
 

@@ -1,5 +1,5 @@
 /** Finds the choice a person meant; never guesses. */
-import { didYouMean } from "../render/closest.ts";
+import { didYouMean } from "../../text/closest.ts";
 
 /** By its number on the screen (from 1), its id, or its id in other letters' case when that fits one only; else what to say. */
 export function findChoice<C extends { readonly id: string }>(typed: string, choices: readonly C[]): { readonly choice: C } | { readonly problem: string } {

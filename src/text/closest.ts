@@ -37,3 +37,10 @@ function edits(a: string, b: string): number {
   }
   return at(a.length, b.length);
 }
+
+/** ` Did you mean x?`, ` Did you mean one of x, y?`, or nothing: to be put behind a sentence. */
+export function didYouMean(wrong: string, names: readonly string[]): string {
+  const near = closestNames(wrong, names);
+  if (near.length === 0) return "";
+  return near.length === 1 ? ` Did you mean ${near[0]}?` : ` Did you mean one of ${near.join(", ")}?`;
+}
