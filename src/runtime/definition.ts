@@ -20,12 +20,64 @@ export interface AppliedEvent {
   readonly [key: string]: unknown;
 }
 
+/** A schema of any library that keeps to Standard Schema (zod, valibot, arktype). It is asked for a verdict only; what it would turn the value into is not used. */
+export interface ContextSchema {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaVerdict | Promise<SchemaVerdict>;
+  };
+}
+
+type SchemaVerdict = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** A stored snapshot as a migration sees it: plain JSON, of the version it was saved with. */
+export interface PersistedActor {
+  readonly status: string;
+  /** As XState writes a state: a name, or an object of names by compound or parallel state. */
+  readonly value: unknown;
+  readonly context: unknown;
+  /** By the name that the machine knows them by; renaming a key renames the child, whose own actor or effect goes on. */
+  readonly children: { readonly [key: string]: PersistedChild };
+  /** Ids of the remembered states, by the id of the history state. */
+  readonly historyValue: { readonly [id: string]: readonly { readonly id: string }[] };
+  readonly [more: string]: unknown;
+}
+
+export interface PersistedChild {
+  /** The name in `setup({ actors })`. */
+  readonly src: string;
+  /** Pawl's link to the child's own row. */
+  readonly snapshot: unknown;
+  readonly systemId?: string | undefined;
+  readonly syncSnapshot?: boolean | undefined;
+}
+
+/**
+ * Takes the stored actors of one version to the next. `migrate` is a pure function of the snapshot: no clock, no randomness, nothing outside.
+ * Timers and effects are carried by the runtime.
+ */
+export interface Migration {
+  readonly from: string;
+  readonly to: string;
+  readonly migrate: (persisted: PersistedActor) => PersistedActor;
+}
+
 export interface Definition {
   readonly id: string;
   readonly version: string;
-  /** SHA-256 (hex) over the machine's config. */
+  /** SHA-256 (hex) over the machine's config, without what changes no behaviour; of its version alone where that decides (`identity`). */
   readonly digest: string;
   readonly machine: AnyStateMachine;
+  /** What a stored context must be; looked at before a stored actor moves. */
+  readonly context?: ContextSchema;
+  /** From earlier versions, step by step, forward to this one. Not needed for versions that stay registered: their actors run on them. */
+  readonly migrations?: readonly Migration[];
   /** Checks an event from outside; returns it parsed, or throws `invalidInput` with the path. Absent: any event with a known type. */
   readonly parseEvent?: (event: unknown) => { readonly type: string; readonly [key: string]: unknown };
   /** Index rows of a snapshot, in the same commit. */
@@ -43,4 +95,6 @@ export interface DefinitionRegistry {
   latest(machineId: string): Definition | undefined;
   /** Registered `id@version`, for messages. */
   names(): readonly string[];
+  /** The newest definitions that bring migrations. Absent: none do. */
+  migrating?(): readonly Definition[];
 }

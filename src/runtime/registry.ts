@@ -1,26 +1,23 @@
 /** Registering machines: their identity, the digest of their definition, and finding them again by what is stored. */
-import { createHash } from "node:crypto";
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { PawlError } from "../errors.ts";
 import type { Definition, DefinitionRegistry } from "./definition.ts";
+import { definitionDigest, versionDigest } from "./definitionDigest.ts";
 import { childLogic, isMachineLogic, promiseCreator } from "./step.ts";
 import { markOf } from "../../machines/define.ts";
 
 /** What goes with a machine besides itself. */
-export type DefinitionExtras = Omit<Definition, "id" | "version" | "digest" | "machine">;
+export type DefinitionExtras = Omit<Definition, "id" | "version" | "digest" | "machine"> & {
+  /** For machines whose version alone decides whether a stored actor fits: a text to make the digest of, in place of the config. Whoever gives it changes the version with the chart. */
+  readonly identity?: string;
+};
 
 /** A machine as the runtime knows it. `version` comes from the machine's config. @throws invalidMachine naming what a durable machine may not have */
-export function defineMachine(machine: AnyStateMachine, extras: DefinitionExtras = {}): Definition {
+export function defineMachine(machine: AnyStateMachine, { identity, ...extras }: DefinitionExtras = {}): Definition {
   const { version } = machine.config;
   if (typeof version !== "string" || version === "") throw new PawlError("invalidMachine", `Machine "${machine.id}" has no version. Give createMachine a "version": stored actors name it, so that a changed machine is never taken for the old one.`, { subject: machine.id });
   checkChildren(machine);
-  return { ...extras, id: machine.id, version, digest: definitionDigest(machine), machine };
-}
-
-/** SHA-256 (hex) over the machine's config, functions by their names: a change of states, events, delays or sources changes it. */
-export function definitionDigest(machine: AnyStateMachine): string {
-  const text = JSON.stringify(machine.config, (_key, value: unknown) => (typeof value === "function" ? `function ${value.name}` : value));
-  return createHash("sha256").update(text).digest("hex");
+  return { ...extras, id: machine.id, version, digest: identity === undefined ? definitionDigest(machine) : versionDigest(machine.id, version, identity), machine };
 }
 
 /** Machines of a fixed list, and those that are made from stored data by version. */
@@ -49,6 +46,7 @@ export function createRegistry(definitions: readonly Definition[], fromData: { r
     },
     latest: (machineId) => newest.get(machineId),
     names: () => [...byName.keys()],
+    migrating: () => [...newest.values()].filter(({ migrations = [] }) => migrations.length > 0),
   };
 }
 
