@@ -7,9 +7,19 @@ import { PawlError } from "./errors.ts";
  * @throws invalidValue naming `what`, the path and the mend, for anything else (Date, Map, BigInt, NaN, -0, cycles, class instances, functions, lone surrogates, NUL, undefined in arrays, a key `__proto__`).
  */
 export function jsonText(value: unknown, what: string): string {
-  const wrong = firstWrong(value, "", []);
-  if (wrong) throw new PawlError("invalidValue", `The ${what} holds ${wrong.kind} at "${wrong.path || "(root)"}", which JSON cannot carry. Use plain objects, arrays, strings, finite numbers, booleans and null${wrong.mend}.`, { path: wrong.path });
+  // Nearly every value is right: the path is looked for only when one is not.
+  if (!isCarried(value, 0)) refuse(value, what);
   return JSON.stringify(value) ?? "null";
+}
+
+function refuse(value: unknown, what: string): void {
+  const wrong = firstWrong(value, "", []);
+  if (wrong)
+    throw new PawlError(
+      "invalidValue",
+      `The ${what} holds ${wrong.kind} at "${wrong.path || "(root)"}", which JSON cannot carry. Use plain objects, arrays, strings, finite numbers, booleans and null${wrong.mend}.`,
+      { path: wrong.path },
+    );
 }
 
 /** Reads back text that Pawl itself wrote: its type is what was written, so the caller names it without a check. */
@@ -21,12 +31,34 @@ interface Wrong {
   readonly mend: string;
 }
 
-const unusable = /[\0]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+/** Objects and arrays inside each other; more is a mistake, and would end the stack. */
+const depthLimit = 1000;
+
+const isUsable = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+function isCarried(value: unknown, depth: number): boolean {
+  if (typeof value === "string") return isUsable(value);
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value === "boolean" || value === null) return true;
+  if (typeof value !== "object") return value === undefined && depth === 0;
+  if (depth >= depthLimit) return false;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i += 1) if (!isCarried(value[i], depth + 1)) return false;
+    return true;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const key of Object.keys(value)) {
+    const item: unknown = Reflect.get(value, key);
+    if (key === "__proto__" || !isUsable(key) || (item !== undefined && !isCarried(item, depth + 1))) return false;
+  }
+  return true;
+}
 
 function firstWrong(value: unknown, path: string, above: readonly object[]): Wrong | null {
   switch (typeof value) {
     case "string":
-      return unusable.test(value) ? { path, kind: value.includes("\0") ? "a NUL character" : "a lone surrogate", mend: "" } : null;
+      return !isUsable(value) ? { path, kind: value.includes("\0") ? "a NUL character" : "a lone surrogate", mend: "" } : null;
     case "boolean":
       return null;
     case "number":
@@ -43,6 +75,7 @@ function firstWrong(value: unknown, path: string, above: readonly object[]): Wro
 
 function wrongIn(value: object, path: string, above: readonly object[]): Wrong | null {
   if (above.includes(value)) return { path, kind: "a cycle", mend: "" };
+  if (above.length >= depthLimit) return { path, kind: `more than ${depthLimit} levels`, mend: "" };
   const inside = [...above, value];
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i += 1) {
@@ -55,7 +88,7 @@ function wrongIn(value: object, path: string, above: readonly object[]): Wrong |
   if (prototype !== Object.prototype && prototype !== null) return { path, kind: `a ${value.constructor?.name ?? "class instance"}`, mend: value instanceof Date ? " (toISOString() or getTime() for a Date)" : "" };
   for (const key of Object.keys(value)) {
     const at = path === "" ? key : `${path}.${key}`;
-    if (key === "__proto__" || unusable.test(key)) return { path: at, kind: "an unusable key", mend: "" };
+    if (key === "__proto__" || !isUsable(key)) return { path: at, kind: "an unusable key", mend: "" };
     const item: unknown = Reflect.get(value, key);
     if (item === undefined) continue;
     const wrong = firstWrong(item, at, inside);
