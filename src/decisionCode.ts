@@ -8,19 +8,22 @@ const shortest = 6;
 const longest = 30;
 
 /**
- * The code of a request: the first 6 Crockford characters of its digest and a check character; longer when that code is in `open`.
- * `requestDigest` is SHA-256 in hex, `open` holds the codes of all open decisions.
+ * The codes that a request may have, shortest first: 6 Crockford characters of its digest (SHA-256 in hex) and a check character, then longer ones.
+ * @throws invalidValue for what is no digest
  */
-export function decisionCode(requestDigest: string, open: Iterable<string>): string {
+export function* decisionCodes(requestDigest: string): Generator<string> {
   if (!/^[0-9a-f]{64}$/.test(requestDigest)) throw new PawlError("invalidValue", "A decision code is made from a SHA-256 digest: 64 lower-case hex characters.", { path: "requestDigest" });
-  const taken = new Set(open);
   const bits = BigInt(`0x${requestDigest}`);
   for (let length = shortest; length <= longest; length += 1) {
     let body = "";
     for (let i = 0; i < length; i += 1) body += crockford.charAt(Number((bits >> BigInt(256 - 5 * (i + 1))) & 31n));
-    const code = body + checkCharacter(body);
-    if (!taken.has(code)) return code;
+    yield body + checkCharacter(body);
   }
+}
+
+/** The first code of the request that no open decision has. @throws conflict when it has been asked already */
+export async function freeDecisionCode(requestDigest: string, isTaken: (code: string) => Promise<boolean>): Promise<string> {
+  for (const code of decisionCodes(requestDigest)) if (!(await isTaken(code))) return code;
   throw new PawlError("conflict", `An open decision already has the request digest ${requestDigest}. Answer or cancel that one first.`);
 }
 

@@ -41,10 +41,10 @@ export async function openEmbedded({ home, clock = systemClock, hooks }: Embedde
   try {
     const sources = new RunSources(opened.store, home);
     const halt = new Halt();
-    const runtime = await createRuntime({
+    const runtime: Runtime = await createRuntime({
       store: opened.store,
       definitions: hostRegistry(opened.store),
-      executors: hostExecutors({ store: opened.store, sources, clock }),
+      executors: hostExecutors({ store: opened.store, sources, clock, view: (actor) => runtime.view(actor) }),
       clock,
       // What cannot be ended is met again by the next attempt, which refuses to run beside it.
       endProcess: async (process) => void (await endLeftOver(process)),

@@ -2,6 +2,7 @@
 import path from "node:path";
 import type { Store } from "../../persistence/store.ts";
 import type { PrepareRunInput } from "../../machines/runMachine.ts";
+import type { ActorView } from "../runtime/definition.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { EffectFailure, type EffectTask, type Executor, type Executors } from "../runtime/executor.ts";
 import { isPawlError } from "../errors.ts";
@@ -19,9 +20,11 @@ export interface ExecutorOptions {
   readonly store: Store;
   readonly sources: RunSources;
   readonly clock: Clock;
+  /** The runtime's view of an actor: from memory while it is there. */
+  readonly view: (actor: string) => Promise<ActorView | null>;
 }
 
-export function hostExecutors({ store, sources, clock }: ExecutorOptions): Executors {
+export function hostExecutors({ store, sources, clock, view }: ExecutorOptions): Executors {
   const results = new VisitResults(store);
 
   const node =
@@ -29,7 +32,9 @@ export function hostExecutors({ store, sources, clock }: ExecutorOptions): Execu
     async (task) => {
       const input = task.input as NodeInput; // the effects named below are invoked by compiled graphs and node machines only, with this
       const run = await runFacts(sources, input.run);
-      return work({ ...run, ...(await nodeContext(store, results, run.definition, run.input, input, task)) }, task);
+      const done = await work({ ...run, ...(await nodeContext(view, results, run.definition, run.input, input, task)) }, task);
+      if (task.visit !== null && "value" in done) results.remember(task.visit, done.value);
+      return done;
     };
 
   const callback = node(async ({ definition, node: id, context }) => outcome(await executeNode(definition, id, context, clock)));
@@ -41,7 +46,7 @@ export function hostExecutors({ store, sources, clock }: ExecutorOptions): Execu
     [graphEffects.prepareDecision]: node(async ({ definition, node: id, context }, task) => {
       const { run, visit } = task.input as NodeInput; // as above
       // The effect belongs to the node's own actor: its visit is the actor.
-      return prepareDecision(definition, id, { ...context, idempotencyKey: `${run}/graph/${visit}` }, { run, openCodes: await openCodes(store) });
+      return prepareDecision(definition, id, { ...context, idempotencyKey: `${run}/graph/${visit}` }, { run, isTaken: async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0 });
     }),
     [graphEffects.prepareRun]: async (task) => {
       const { run } = task.input as PrepareRunInput; // runMachine invokes it with this

@@ -1,11 +1,12 @@
 /** Gives an executor what an author's callback sees: the run's input and the latest result of each node, read from what is stored. */
 import type { EffectRecord, Store } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
+import type { ActorView } from "../runtime/definition.ts";
 import type { EffectTask } from "../runtime/executor.ts";
 import { callbackContext, type AnyContext, type NodeResult } from "../workflow/context.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { Visits } from "../workflow/graph.ts";
-import { graphActor, graphContext, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
+import { graphActor, graphContext, nodeEnd, viewOfRecord } from "./snapshots.ts";
 import { readBlob } from "./values.ts";
 
 /** JSON text that is kept of finished visits, in UTF-16 units: they never change, and a loop reads the same ones at every step. */
@@ -41,7 +42,7 @@ export class VisitResults {
 
   /** By node. An output is parsed when it is first read, and anew for each context: nobody sees what another callback did to it. */
   async of(visits: Visits): Promise<{ readonly [node: string]: NodeResult }> {
-    const ended = await this.ended(Object.values(visits).map(({ visit }) => visit));
+    const ended = await this.ended(Object.values(visits));
     const results: { [node: string]: NodeResult } = {};
     for (const [node, { visit, status, reason }] of Object.entries(visits)) {
       const end = ended.get(visit);
@@ -63,13 +64,18 @@ export class VisitResults {
     return results;
   }
 
-  private async ended(ids: readonly string[]): Promise<ReadonlyMap<string, Ended>> {
+  /** Keeps what a visit's work gave, so that the next step need not read it back. It counts only if the graph says that the visit was accepted. */
+  remember(visit: string, value: unknown): void {
+    this.keep(new Map(), visit, { kind: "accepted", json: JSON.stringify(value) ?? "null" });
+  }
+
+  private async ended(visits: readonly Visits[string][]): Promise<ReadonlyMap<string, Ended>> {
     const found = new Map<string, Ended>();
     const missing: string[] = [];
-    for (const id of ids) {
-      const known = this.known.get(id);
-      if (known) found.set(id, known);
-      else missing.push(id);
+    for (const { visit, status } of visits) {
+      const known = this.known.get(visit);
+      if (known && (known.kind === "accepted") === (status === "accepted")) found.set(visit, known);
+      else missing.push(visit);
     }
     if (missing.length === 0) return found;
     for (const record of await this.store.visits(missing)) {
@@ -92,7 +98,10 @@ export class VisitResults {
 
   private keep(found: Map<string, Ended>, id: string, end: Ended): void {
     found.set(id, end);
-    if (this.known.has(id) || sizeOf(end) > cacheUnits) return;
+    const before = this.known.get(id);
+    if (before) this.units -= sizeOf(before);
+    this.known.delete(id);
+    if (sizeOf(end) > cacheUnits) return;
     this.known.set(id, end);
     this.units += sizeOf(end);
     for (const [oldest, dropped] of this.known) {
@@ -119,7 +128,7 @@ function lazyResult(visit: string, json: string): NodeResult {
 
 /** The context of one attempt of one visit. `input` is the run's, as the workflow's schema gave it. */
 export async function nodeContext(
-  store: Pick<Store, "load">,
+  view: (actor: string) => Promise<ActorView | null>,
   results: VisitResults,
   definition: AnyWorkflow,
   input: unknown,
@@ -127,7 +136,7 @@ export async function nodeContext(
   task: Pick<EffectTask, "signal" | "attempt" | "idempotencyKey" | "now">,
 ): Promise<NodeFacts> {
   const id = `${graphActor(run)}/${visit}`;
-  const graph = await readView(store, graphActor(run));
+  const graph = await view(graphActor(run));
   if (graph === null)
     throw new PawlError("unknownActor", `The graph of run "${run}" is not in the database. Restore a backup of the state directory, or start the run again.`, {
       subject: run,

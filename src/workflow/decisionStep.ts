@@ -1,7 +1,7 @@
 /** What the executor of `pawl.decision.prepare` runs: the decision's callbacks, and the request made of what they gave. */
 import { buildDecisionRequest, preparedDecision } from "../../machines/contracts/buildRequest.ts";
 import { choiceContracts } from "../../machines/contracts/choices.ts";
-import { decisionCode } from "../decisionCode.ts";
+import { freeDecisionCode } from "../decisionCode.ts";
 import { digest } from "../digest.ts";
 import { messageOf } from "../errors.ts";
 import type { AnyContext } from "./context.ts";
@@ -14,14 +14,14 @@ import type { Setting } from "./nodes/node.ts";
 export type PreparedOutcome = ReturnType<typeof preparedDecision>;
 
 /**
- * Runs the callbacks of a human decision. `run` is its run's id, `openCodes` the codes of the decisions that are open now.
+ * Runs the callbacks of a human decision. `run` is its run's id, `isTaken` tells whether an open decision has a code already.
  * @throws nodeFailed for a callback that throws, invalidValue naming the path for what the contract forbids: nobody is asked then.
  */
 export async function prepareDecision(
   definition: AnyWorkflow,
   id: string,
   context: AnyContext,
-  { run, openCodes }: { readonly run: string; readonly openCodes: Iterable<string> },
+  { run, isTaken }: { readonly run: string; readonly isTaken: (code: string) => Promise<boolean> },
 ): Promise<PreparedOutcome> {
   const { behaviour } = findNode(definition, id, "humanDecision");
   const given = async <T>(name: string, value: Setting<AnyContext, T>): Promise<unknown> => {
@@ -46,5 +46,5 @@ export async function prepareDecision(
     createdAt: context.now,
   };
   const built = buildDecisionRequest(facts, answers, digest);
-  return preparedDecision(built, decisionCode(built.request.digests.request, openCodes));
+  return preparedDecision(built, await freeDecisionCode(built.request.digests.request, isTaken));
 }

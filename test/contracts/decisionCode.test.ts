@@ -1,8 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decisionCode, findDecisionCode, parseDecisionCode } from "../../src/decisionCode.ts";
+import { decisionCodes, findDecisionCode, freeDecisionCode, parseDecisionCode } from "../../src/decisionCode.ts";
 import { sha256Hex } from "../../src/digest.ts";
 import { crockford } from "../../src/ids.ts";
+
+/** The code that a request gets while these are open. */
+const decisionCode = (digest: string, open: Iterable<string>): string => {
+  const taken = new Set(open);
+  return [...decisionCodes(digest)].find((code) => !taken.has(code)) ?? "";
+};
+
+test("DEC-18 a request takes the first of its codes that no open decision has, and is refused when there is none", async () => {
+  const digest = sha256Hex("x");
+  const codes = [...decisionCodes(digest)];
+  expect(await freeDecisionCode(digest, async (code) => codes.slice(0, 2).includes(code))).toBe(codes[2]);
+  await expect(freeDecisionCode(digest, async () => true)).rejects.toMatchObject({ code: "conflict" });
+});
 
 const digests = fc.uint8Array({ minLength: 1, maxLength: 16 }).map((bytes) => sha256Hex(bytes));
 

@@ -6,7 +6,7 @@ import { preparedDecision } from "../../machines/contracts/buildRequest.ts";
 import { visited, type NodeFailure, type NodeInput, type NodeOutput } from "../../machines/define.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import type { Store } from "../../persistence/store.ts";
-import { decisionCode } from "../../src/decisionCode.ts";
+import { decisionCodes } from "../../src/decisionCode.ts";
 import { fakeClock, type FakeClock } from "../../src/runtime/clock.ts";
 import { createRuntime } from "../../src/runtime/createRuntime.ts";
 import { EffectFailure, type Executor } from "../../src/runtime/executor.ts";
@@ -54,7 +54,7 @@ afterEach(async () => {
 /** The effect as the host runs it, but for the author's callbacks. */
 const asking = (change: Parameters<typeof build>[0] = {}): Executor => async () => {
   const built = build(change);
-  return preparedDecision(built, decisionCode(built.request.digests.request, []));
+  return preparedDecision(built, [...decisionCodes(built.request.digests.request)][0] ?? "");
 };
 
 async function runtimeOn(store: Store, clock: FakeClock, prepare: Executor): Promise<Runtime> {
