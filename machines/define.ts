@@ -29,7 +29,8 @@ export const pawlMark: unique symbol = Symbol.for("pawl.mark");
 export type PawlMark =
   | { readonly kind: "effect"; readonly type: string; readonly options: EffectOptions<never> }
   | { readonly kind: "machineFromInput"; readonly machineId: string; readonly version: (input: never) => string; readonly visit?: (input: never) => string }
-  | { readonly kind: "child"; readonly visit: (input: never) => string };
+  | { readonly kind: "child"; readonly visit: (input: never) => string }
+  | { readonly kind: "volatile"; readonly visit?: undefined };
 
 /** The mark of an actor logic, if it carries one. */
 export function markOf(logic: unknown): PawlMark | undefined {
@@ -56,6 +57,14 @@ export function effectAction<P>(type: string, options: EffectOptions<P> = {}): (
     throw new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actions }) an implementation`);
   };
   return mark(action, { kind: "effect", type, options });
+}
+
+/**
+ * Declares that an action may be lost: it is run once, best effort, after the commit of the transition that asked for it, and never again.
+ * It gets copies of context and event; it cannot send, and what it throws is only reported. Marks and returns the action itself.
+ */
+export function volatileAction<A extends (args: never, params: never) => void>(action: A): A {
+  return mark(action, { kind: "volatile" });
 }
 
 /** Makes an author's promise logic carry a policy: `durable(fromPromise(...), { once: true })`. */
