@@ -19,12 +19,19 @@ export interface LoadedWorkflow {
   readonly sources: SourceClosure;
 }
 
+/** What was loaded last, by file: good while every file that it came from has the same bytes. */
+const recent = new Map<string, { readonly files: ReadonlyMap<string, Uint8Array>; readonly loaded: LoadedWorkflow }>();
+const recentLimit = 32;
+
 /**
- * Loads a workflow file and captures its sources, fresh each time.
+ * Loads a workflow file and captures its sources. The files are read each time; their code runs again only when one of them has changed.
  * @throws unknownWorkflow when there is no such file; loadFailed with file, line, column and a code frame; invalidWorkflow with the place where it was built.
  */
 export async function loadWorkflow(path: string): Promise<LoadedWorkflow> {
   const file = existing(resolve(path));
+  const known = recent.get(file);
+  if (known && [...known.files].every(([local, bytes]) => sameBytes(local, bytes))) return known.loaded;
+  recent.delete(file);
   const graph = new ModuleGraph({
     jiti: transformer,
     resolve: diskResolver(transformer, virtualNames),
@@ -37,8 +44,19 @@ export async function loadWorkflow(path: string): Promise<LoadedWorkflow> {
   } catch (error) {
     throw loadError(file, graph, error);
   }
-  const definition = definitionOf(file, exports);
-  return { definition, file, sources: sourceClosure(file, graph.captured()) };
+  const loaded: LoadedWorkflow = { definition: definitionOf(file, exports), file, sources: sourceClosure(file, graph.captured()) };
+  recent.set(file, { files: new Map([...graph.captured()].map(([local, { bytes }]) => [local, bytes])), loaded });
+  const [oldest] = recent.keys();
+  if (recent.size > recentLimit && oldest !== undefined) recent.delete(oldest);
+  return loaded;
+}
+
+function sameBytes(file: string, bytes: Uint8Array): boolean {
+  try {
+    return readFileSync(file).equals(bytes);
+  } catch {
+    return false; // gone or unreadable: loading it again says so
+  }
 }
 
 /**

@@ -46,7 +46,7 @@ describe("loading", () => {
     expect(Reflect.get(Object(shared), "z")).toBe(z);
   });
 
-  test("WF-41 a file is loaded afresh each time, with its imports", async () => {
+  test("WF-41 a file is loaded again when it or one of its imports has changed, and only then", async () => {
     const directory = directoryWith({
       "w.workflow.ts": minimal.replace('"minimal"', "name").replace("export", 'import { name } from "./name.js";\nexport'),
       "name.js": 'export const name = "first";',
@@ -56,6 +56,9 @@ describe("loading", () => {
     const second = await loadWorkflow(join(directory, "w.workflow.ts"));
     expect([first.definition.name, second.definition.name]).toEqual(["first", "second"]);
     expect(first.sources.digest).not.toBe(second.sources.digest);
+    expect((await loadWorkflow(join(directory, "w.workflow.ts"))).definition).toBe(second.definition);
+    rmSync(join(directory, "name.js"));
+    await expect(loadWorkflow(join(directory, "w.workflow.ts"))).rejects.toMatchObject({ code: "loadFailed" });
   });
 
   test("WF-42 TypeScript that only a transform can run loads, and every style of import", async () => {
