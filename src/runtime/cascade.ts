@@ -4,10 +4,12 @@ import { createHash } from "node:crypto";
 import type { AnyMachineSnapshot } from "xstate";
 import { markOf, type EffectOptions } from "../../machines/define.ts";
 import type { ActorRecord, ActorStatus, EffectRecord, JournalEntry, StoredValue } from "../../persistence/store.ts";
-import { PawlError, messageOf } from "../errors.ts";
+import { isPawlError, PawlError, messageOf } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
 import type { ActorView, Definition } from "./definition.ts";
 import type { Draft, Held } from "./draft.ts";
+import { planMigration } from "./migrate.ts";
+import { linksIn } from "./restore.ts";
 import { isOpen, effectStep, type EffectPolicy } from "./effectRow.ts";
 import { childLogic, isMachineLogic, plainError, type Address, type ChildLink, type Hydrated, type StepRecord, type StepResult, type Stepper } from "./step.ts";
 
@@ -22,6 +24,10 @@ export interface CascadeEnv {
   /** @throws restoreRefused naming the machine and what is registered. */
   readonly definitionOf: (record: ActorRecord) => Promise<Definition> | Definition;
   readonly findDefinition: (machineId: string, version: string | null) => Promise<Definition | undefined> | Definition | undefined;
+  /** @throws restoreRefused naming what does not fit. */
+  readonly hydrate: (definition: Definition, record: ActorRecord) => Hydrated;
+  /** Before the first migration of this runtime: the state directory is backed up. */
+  readonly beforeMigration: () => Promise<void>;
   /** Whether effects of this tree start as soon as they are committed. */
   readonly isAdopted: (root: string) => boolean;
 }
@@ -39,6 +45,8 @@ interface Delivery {
   readonly cause: Cause;
   /** What the journal keeps of it when that is not the event itself. */
   readonly payload?: StoredValue | null;
+  /** The end of this child, an actor's id or an effect's key: it reaches the parent under the name that the parent knows it by now. */
+  readonly child?: string;
 }
 
 export interface Delivered {
@@ -67,6 +75,13 @@ export interface NewActor {
   readonly parent: ActorRecord | null;
   readonly childKey: string | null;
   readonly systemId: string | null;
+}
+
+/** An actor that can step on its definition. */
+export interface Ready {
+  readonly definition: Definition;
+  readonly record: ActorRecord;
+  readonly hydrated: Hydrated;
 }
 
 /** Computes one dispatch. A machine that throws at an internal event is faulted; at the first event of the dispatch the throw is the caller's. */
@@ -99,10 +114,18 @@ export class Cascade {
     return { ...delivered, reply: this.reply };
   }
 
-  /** Applies an event of Pawl's own (timer, result), and all that follows; never throws for what the machine does. */
-  async sendInternal(to: string, event: EventObjectLike, payload?: StoredValue | null): Promise<void> {
-    this.queue.push({ to, event, cause: null, ...(payload === undefined ? {} : { payload }) });
+  /** Applies an event of Pawl's own (timer, result of the effect `child`), and all that follows; never throws for what the machine does. */
+  async sendInternal(to: string, event: EventObjectLike, child?: string): Promise<void> {
+    this.queue.push({ to, event, cause: null, ...(child === undefined ? {} : { child }) });
     await this.drain();
+  }
+
+  /** An actor with its definition, ready to step; one whose version is gone is migrated first, in this same commit. @throws restoreRefused */
+  async ready(held: Held): Promise<Ready> {
+    const { record } = held;
+    const definition = await this.env.definitionOf(record);
+    if (definition.version !== record.machineVersion) return this.migrate(record, definition);
+    return { definition, record, hydrated: held.hydrated ?? this.env.hydrate(definition, record) };
   }
 
   private async drain(): Promise<void> {
@@ -115,7 +138,8 @@ export class Cascade {
       try {
         await this.deliver(next, false);
       } catch (error) {
-        throw new FaultAt(number, error);
+        // It is not the machine that cannot take the event: the actor waits as it is until its machine is back.
+        throw isPawlError(error) && error.code === "restoreRefused" ? error : new FaultAt(number, error);
       }
     }
   }
@@ -128,16 +152,16 @@ export class Cascade {
   private async deliver(delivery: Delivery, isFirst: boolean): Promise<Delivered> {
     const held = await this.draft.actor(delivery.to);
     if (!held) return { status: "missing", revision: 0, reply: undefined };
-    const { record } = held;
-    if (record.status !== "active") return { status: "finished", revision: record.revision, reply: undefined };
-    this.count(record.id);
-    const definition = await this.env.definitionOf(record);
+    if (held.record.status !== "active") return { status: "finished", revision: held.record.revision, reply: undefined };
+    this.count(held.record.id);
+    const { record, definition, hydrated } = await this.ready(held);
     const stepper = this.env.stepper(definition);
-    const hydrated = held.hydrated ?? stepper.hydrate(record.id, record.parent, record.snapshot);
-    const event = this.envelope(delivery.event);
+    const child = delivery.child === undefined ? undefined : stepper.children(hydrated).find(({ link }) => link.actor === delivery.child || link.effect === delivery.child);
+    const given = child === undefined ? delivery.event : endOf(child.key, delivery.event);
+    const event = this.envelope(given);
     const result = stepper.step(hydrated, event);
     if (!result.changed) return { status: "ignored", revision: record.revision, reply: undefined };
-    await this.applied({ ...record, revision: record.revision + 1, updatedAt: this.draft.at }, record.revision, definition, result, event, delivery, isFirst);
+    await this.applied({ ...record, revision: record.revision + 1, updatedAt: this.draft.at }, record.revision, definition, result, event, { ...delivery, event: given }, isFirst);
     return { status: "applied", revision: record.revision + 1, reply: undefined };
   }
 
@@ -347,23 +371,53 @@ export class Cascade {
     if (next) this.draft.putEffect({ ...record, ...next, updatedAt: this.draft.at, ambiguousSince: next.state === "ambiguous" ? this.draft.at : null }, record);
   }
 
+  /** Needs no machine: what cannot be restored can still be cancelled. */
   private async stopActor(id: string): Promise<void> {
     const held = await this.draft.actor(id);
     if (!held || held.record.status !== "active") return;
     const { record } = held;
-    const definition = await this.env.definitionOf(record);
-    const stepper = this.env.stepper(definition);
-    const hydrated = held.hydrated ?? stepper.hydrate(record.id, record.parent, record.snapshot);
-    for (const link of stepper.links(hydrated)) await this.stop(link);
+    const parts = readBack<{ value: unknown; context: unknown; output?: unknown; error?: unknown }>(record.snapshot);
+    for (const link of linksIn(held)) await this.stop(link);
     await this.clearTimers(id);
     const stopped: ActorRecord = { ...record, revision: record.revision + 1, status: "stopped", updatedAt: this.draft.at };
-    const text = stepper.persist(hydrated);
     const event = this.envelope({ type: "xstate.stop" });
-    this.draft.journal.push({ actor: id, revision: stopped.revision, eventId: event.id, type: event.type, payload: null, at: this.draft.at, cause: null, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: text.value, contextHash: createHash("sha256").update(text.context).digest("hex"), snapshot: null });
-    this.draft.putActor({ record: stopped, hydrated }, record.revision);
-    const view = viewOf(stopped, hydrated.snapshot);
-    for (const row of definition.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
+    this.draft.journal.push({ actor: id, revision: stopped.revision, eventId: event.id, type: event.type, payload: null, at: this.draft.at, cause: null, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
+    this.draft.putActor({ record: stopped, hydrated: held.hydrated }, record.revision);
+    const view: ActorView = { record: stopped, value: parts.value, context: parts.context, output: parts.output, error: parts.error };
+    for (const row of (await this.env.findDefinition(record.machineId, record.machineVersion))?.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
     this.draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: this.draft.at });
+  }
+
+  /** One journal row with a base of its own: what lies before it was stepped by another machine. Timers and effects go on as they are. */
+  private async migrate(before: ActorRecord, definition: Definition): Promise<Ready> {
+    const { draft, env } = this;
+    await env.beforeMigration();
+    const plan = planMigration(definition, before, await draft.timersOf(before.id));
+    const stepper = env.stepper(definition);
+    const record: ActorRecord = { ...before, revision: before.revision + 1, machineVersion: definition.version, definitionDigest: definition.digest, snapshot: plan.snapshot, updatedAt: draft.at };
+    const hydrated = env.hydrate(definition, record);
+    const event = { type: "pawl.migrated", from: before.machineVersion, to: definition.version, at: draft.at, id: `${draft.eventId}/migrated` };
+    const cause: Cause = { index: draft.journal.length };
+    draft.journal.push(placeholder);
+    draft.putActor({ record, hydrated }, before.revision);
+    const children = stepper.children(hydrated);
+    let ordinal = 0;
+    for (const link of plan.stop) await this.stop(link);
+    for (const { key, src, systemId, input } of plan.start) {
+      const link = children.find((child) => child.key === key)?.link;
+      if (link) ordinal = await this.spawn({ kind: "spawn", key, src, systemId, link, input: stepper.evaluate(input, hydrated, event) }, record, definition, ordinal, cause);
+    }
+    for (const { actor, key } of plan.cleared) draft.putTimer({ op: "clear", actor, key });
+    for (const { from, to } of plan.carried) draft.putTimer({ op: "set", timer: { ...from, key: to.key, event: jsonText({ type: to.key }, "timer"), revision: record.revision } });
+    for (const { key, delay } of plan.armed) draft.putTimer({ op: "set", timer: { actor: record.id, key, dueAt: draft.at + stepper.delay(delay, hydrated, event), to: record.id, event: jsonText({ type: key }, "timer"), revision: record.revision } });
+    const text = stepper.persist(hydrated);
+    const stored: ActorRecord = { ...record, snapshot: text.snapshot };
+    draft.putActor({ record: stored, hydrated }, before.revision);
+    draft.journal[cause.index] = { actor: stored.id, revision: stored.revision, eventId: event.id, type: event.type, payload: this.payloadOf(event), at: draft.at, cause: null, machineVersion: stored.machineVersion, definitionDigest: stored.definitionDigest, stateValue: text.value, contextHash: createHash("sha256").update(text.context).digest("hex"), snapshot: text.snapshot };
+    const view = viewOf(stored, hydrated.snapshot);
+    for (const row of definition.project?.(view) ?? []) draft.rows.set(`${row.table}\n${row.row.id}`, row);
+    draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: draft.at });
+    return { definition, record: stored, hydrated };
   }
 
   private async clearTimers(actor: string): Promise<void> {
@@ -378,7 +432,7 @@ export class Cascade {
       result.status === "done"
         ? { type: `xstate.done.actor.${actorId}`, output: result.output, actorId }
         : { type: `xstate.error.actor.${actorId}`, error: plainError(result.error), actorId };
-    this.queue.push({ to: record.parent, event: roundTrip(event, record.id), cause });
+    this.queue.push({ to: record.parent, event: roundTrip(event, record.id), cause, child: record.id });
   }
 
   /** SPEC 16: an internal event whose guard or assign throws leaves the actor as it was, faulted, with the event kept. */
@@ -413,6 +467,12 @@ export class Cascade {
 }
 
 export const viewOf = (record: ActorRecord, snapshot: AnyMachineSnapshot): ActorView => ({ record, value: snapshot.value, context: snapshot.context, output: snapshot.output, error: snapshot.error });
+
+/** A child's end under the name that its parent knows it by: a migration may have given the child another one. */
+function endOf(key: string, event: EventObjectLike): EventObjectLike {
+  const [kind] = /^xstate\.(done|error)\.actor\./.exec(event.type) ?? [""];
+  return event["actorId"] === key || kind === "" ? event : { ...event, type: `${kind}${key}`, actorId: key };
+}
 
 /** What another actor gets is what the journal keeps: nothing shared, nothing that JSON would change. */
 const roundTrip = (event: EventObjectLike, from: string): EventObjectLike => readBack(jsonText(event, `event "${event.type}" sent by actor "${from}"`));

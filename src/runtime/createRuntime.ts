@@ -14,7 +14,7 @@ import { effectStep, isOpen } from "./effectRow.ts";
 import { EffectRunner, type Settlement } from "./effects.ts";
 import { promiseExecutor } from "./promises.ts";
 import type { ActorView } from "./definition.ts";
-import { createDefinitions } from "./restore.ts";
+import { createDefinitions, linksIn, unmigrated } from "./restore.ts";
 import type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime.ts";
 import { TimerService } from "./timers.ts";
 
@@ -32,7 +32,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   let halted: PawlError | null = null;
   let closing = false;
 
-  const env: CascadeEnv = { ...definitions, isAdopted: (root) => adopted.has(root) && !closing };
+  const env: CascadeEnv = { ...definitions, beforeMigration: once(async () => options.beforeMigration?.()), isAdopted: (root) => adopted.has(root) && !closing };
 
   const tell = (change: Change): void => {
     for (const listener of listeners) {
@@ -128,8 +128,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const actor = await draft.actor(before.actor);
     if (!actor || actor.record.status !== "active") return record;
     const definition = await definitions.definitionOf(actor.record);
-    const hydrated = actor.hydrated ?? definitions.stepper(definition).hydrate(actor.record.id, actor.record.parent, actor.record.snapshot);
-    if (!definitions.stepper(definition).links(hydrated).some((link) => link.effect === key)) return record;
+    if (!linksIn(actor).some((link) => link.effect === key)) return record;
     const flow = cascade(draft, faults);
     const knows = (type: string): boolean => definition.machine.events.includes(type);
     if (before.state === "ambiguous" && knows("effect.settled")) await flow.sendInternal(before.actor, { type: "effect.settled", effect: key });
@@ -137,9 +136,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const actorId = before.invokeId;
     if (next.state === "confirmed") {
       const done = { type: `xstate.done.actor.${actorId}`, output: outcome?.output, actorId };
-      await flow.sendInternal(before.actor, readBack<EventObjectLike>(jsonText(done, `output of "${before.visit ?? key}"`)));
+      await flow.sendInternal(before.actor, readBack<EventObjectLike>(jsonText(done, `output of "${before.visit ?? key}"`)), key);
     }
-    if (next.state === "failed") await flow.sendInternal(before.actor, { type: `xstate.error.actor.${actorId}`, error: record.error ?? { reason: "workerCrashed", message: `Its process was lost ${record.interruptions} times.` }, actorId });
+    if (next.state === "failed") await flow.sendInternal(before.actor, { type: `xstate.error.actor.${actorId}`, error: record.error ?? { reason: "workerCrashed", message: `Its process was lost ${record.interruptions} times.` }, actorId }, key);
     return record;
   };
 
@@ -195,7 +194,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     confirmEffect: (key, outcome) => byPerson(key, { type: "effect.confirm" }, outcome),
     retryEffect: (key) => byPerson(key, { type: "effect.retry" }),
 
-    recover: () => timers.start(),
+    recover: async () => {
+      for await (const record of unmigrated(store, options.definitions))
+        await submit(`${record.id}:${record.machineVersion}`, true, async (draft, faults) => {
+          const held = await draft.actor(record.id);
+          if (held?.record.status === "active") await cascade(draft, faults).ready(held);
+        }).catch(onError);
+      await timers.start();
+    },
 
     adopt: async (root) => {
       if (adopted.has(root)) return;
@@ -288,6 +294,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 function storedView(record: ActorRecord): ActorView {
   const { value, context, output, error } = JSON.parse(record.snapshot) as { value: unknown; context: unknown; output?: unknown; error?: unknown }; // what `persist` wrote
   return { record, value, context, output, error };
+}
+
+/** Does it at the first call; all calls get that one's end. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= work());
 }
 
 const fingerprintOf = (type: string, payload: unknown): string => createHash("sha256").update(`${type}\n${jsonText(payload, `event "${type}"`)}`).digest("hex");

@@ -96,16 +96,20 @@ export class Draft {
     return this.own.timers.get(pair(actor, key)) ?? this.overlay.timers.get(pair(actor, key));
   }
 
-  /** Keys of all timers an actor has now. */
-  async timerKeys(actor: string): Promise<readonly string[]> {
-    const keys = new Set((await this.reads.timers(actor)).map((timer) => timer.key));
+  /** All timers an actor has now. */
+  async timersOf(actor: string): Promise<readonly TimerRecord[]> {
+    const timers = new Map((await this.reads.timers(actor)).map((timer) => [timer.key, timer]));
     for (const layer of [this.overlay, this.own]) {
       for (const op of layer.timers.values()) {
-        if (op.op === "set" && op.timer.actor === actor) keys.add(op.timer.key);
-        if (op.op === "clear" && op.actor === actor) keys.delete(op.key);
+        if (op.op === "set" && op.timer.actor === actor) timers.set(op.timer.key, op.timer);
+        if (op.op === "clear" && op.actor === actor) timers.delete(op.key);
       }
     }
-    return [...keys];
+    return [...timers.values()];
+  }
+
+  async timerKeys(actor: string): Promise<readonly string[]> {
+    return (await this.timersOf(actor)).map((timer) => timer.key);
   }
 
   /** A value for a row: its JSON text, or the hash of a blob that this commit writes. @throws invalidValue */

@@ -15,6 +15,8 @@ export interface RuntimeOptions {
   readonly endProcess?: (process: ProcessRecord) => Promise<void>;
   /** The store refused a commit for good (disk full …): nothing is lost, nothing more is accepted until it is opened again. */
   readonly onHalted?: (error: PawlError) => void;
+  /** Awaited once, before the first stored actor is migrated to a newer version of its machine: the time to back up. What it throws stops that. */
+  readonly beforeMigration?: () => Promise<void>;
   /** An error nobody awaits (a listener, a volatile action). */
   readonly onError?: (error: unknown) => void;
 }

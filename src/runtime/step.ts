@@ -72,6 +72,12 @@ export interface Stepper {
   persist(from: Hydrated): PersistedText;
   /** The links of the children that the snapshot knows. */
   links(from: Hydrated): readonly ChildLink[];
+  /** The same with the names that the machine knows them by. */
+  children(from: Hydrated): readonly { readonly key: string; readonly link: ChildLink }[];
+  /** What a config's value or function gives for this snapshot and event: the input of an invoke. */
+  evaluate(mapper: unknown, from: Hydrated, event: EventObject): unknown;
+  /** Milliseconds of a delay as a config writes it: a number, or a name. */
+  delay(delay: number | string, from: Hydrated, event: EventObject): number;
 }
 
 /** JSON texts of a snapshot and of its parts. */
@@ -188,9 +194,22 @@ export function createStepper(machine: AnyStateMachine): Stepper {
       const restText = jsonText(error === undefined ? rest : { ...rest, error: plainError(error) }, `snapshot of actor "${from.scope.id}"`);
       return { snapshot: `{"value":${valueText},"context":${contextText},${restText.slice(1)}`, value: valueText, context: contextText };
     },
-    links: (from) => Object.values(from.snapshot.children as Record<string, AnyActorRef | undefined>).flatMap((child) => (child ? [child.getSnapshot() as ChildLink] : [])),
+    links: linksOf,
+    children: childrenOf,
+    evaluate: (mapper, from, event) => (typeof mapper === "function" ? mapper({ context: from.snapshot.context, event, self: from.scope.self }) : mapper),
+    delay(delay, from, event) {
+      if (typeof delay === "number") return delay;
+      const named: unknown = pure.implementations.delays[delay];
+      return finiteDelay(Number(typeof named === "function" ? named({ context: from.snapshot.context, event, self: from.scope.self, system: from.scope.system }, undefined) : named), from.snapshot);
+    },
   };
 }
+
+const childrenOf = (from: Hydrated): { key: string; link: ChildLink }[] =>
+  Object.entries(from.snapshot.children as Record<string, AnyActorRef | undefined>).flatMap(([key, child]) => (child ? [{ key, link: child.getSnapshot() as ChildLink }] : []));
+
+/** The links of the children that a snapshot knows, whatever its machine. */
+export const linksOf = (from: Hydrated): readonly ChildLink[] => childrenOf(from).map(({ link }) => link);
 
 /** An error as data, without its stack. */
 export function plainError(error: unknown): { readonly reason: string; readonly message: string } {

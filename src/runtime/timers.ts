@@ -21,6 +21,8 @@ export class TimerService {
   private disarm: (() => void) | null = null;
   private firing = false;
   private closed = false;
+  /** Due timers whose event could not be dispatched (their actor cannot be restored): they stay stored, and wait for the next opening. */
+  private readonly stuck = new Set<string>();
 
   constructor(options: TimerServiceOptions) {
     this.options = options;
@@ -60,15 +62,33 @@ export class TimerService {
     this.firing = true;
     try {
       for (;;) {
-        const due = await this.options.due(this.options.now(), batch);
+        const due = (await this.options.due(this.options.now(), batch + this.stuck.size)).filter((timer) => !this.stuck.has(nameOf(timer)));
         if (due.length === 0 || this.closed) break;
-        await Promise.all(due.map((timer) => this.options.fire(timer)));
+        await Promise.all(due.map((timer) => this.fire(timer)));
       }
     } finally {
       this.firing = false;
     }
     if (this.closed) return;
-    const next = await this.options.nextDue();
+    const next = await this.nextDue();
     if (next !== null && (this.armedFor === null || next < this.armedFor)) this.arm(next);
   }
+
+  /** One that cannot be dispatched must keep nobody else's from firing. */
+  private async fire(timer: TimerRecord): Promise<void> {
+    try {
+      await this.options.fire(timer);
+    } catch (error) {
+      this.stuck.add(nameOf(timer));
+      this.options.onError(error);
+    }
+  }
+
+  private async nextDue(): Promise<number | null> {
+    if (this.stuck.size === 0) return this.options.nextDue();
+    const earliest = await this.options.due(Number.MAX_SAFE_INTEGER, this.stuck.size + 1);
+    return earliest.find((timer) => !this.stuck.has(nameOf(timer)))?.dueAt ?? null;
+  }
 }
+
+const nameOf = ({ actor, key, revision }: TimerRecord): string => `${actor}\n${key}\n${revision}`;
