@@ -1,13 +1,17 @@
 /** What machines and nodes are made with: named effects, children that come from data, and the marks the runtime reads.
  *  A machine only names outside work; the runtime executes it after commit and sends the result back as an event. */
-import { fromPromise, type ActorLogic, type AnyActorLogic, type AnyEventObject, type PromiseActorLogic, type Snapshot } from "xstate";
+import { fromPromise, type AnyActorLogic, type PromiseActorLogic } from "xstate";
+import { checkStaticOptions } from "./policy.ts";
 
-/** How an effect may run again; see SPEC 6. Times in ms. */
+/** How a failed effect is tried again: the waits grow by `factor` from `initialMs` to `maxMs`, each shortened by up to half by chance;
+ *  a provider's own wait (`RetryableError`'s `retryAfterMs`) is taken as it is. Times in ms. */
 export interface RetryPolicy {
   /** All tries together, first one included: 1 to 100. */
   readonly maxAttempts: number;
   readonly initialMs: number;
+  /** 2 when left out; at least 1. */
   readonly factor?: number;
+  /** 60,000 when left out. */
   readonly maxMs?: number;
 }
 
@@ -17,7 +21,9 @@ export interface EffectOptions<I> {
   readonly retry?: RetryPolicy | ((input: I) => RetryPolicy | null);
   /** Wall-clock limit of one attempt in ms; null or absent: none. */
   readonly timeoutMs?: number | null | ((input: I) => number | null);
-  /** How often an interrupted execution may run again: attempts in all; absent: no bound. */
+  /** An attempt that gives no sign of life (`heartbeat()`, `report()`) for this long, in ms, counts as interrupted; absent: none is asked for. */
+  readonly heartbeatMs?: number;
+  /** At how many interruptions it fails as `workerCrashed`; absent: no bound, but 3 with `heartbeatMs`. */
   readonly maxInterrupted?: number;
   /** Last part of the visit's id (`propose.7`): what the effect's idempotency key and a child actor's id are made of. */
   readonly visit?: (input: I) => string;
@@ -27,7 +33,7 @@ export interface EffectOptions<I> {
 export const pawlMark: unique symbol = Symbol.for("pawl.mark");
 
 export type PawlMark =
-  | { readonly kind: "effect"; readonly type: string; readonly options: EffectOptions<never> }
+  | { readonly kind: "effect"; readonly type: string; readonly options: DurableOptions<unknown, never> }
   | { readonly kind: "machineFromInput"; readonly machineId: string; readonly version: (input: never) => string; readonly visit?: (input: never) => string }
   | { readonly kind: "child"; readonly visit: (input: never) => string }
   | { readonly kind: "volatile"; readonly visit?: undefined };
@@ -47,12 +53,14 @@ function mark<L extends object>(logic: L, value: PawlMark): L {
  * The logic itself is never run: outside Pawl it throws and says so.
  */
 export function effect<O, I>(type: string, options: EffectOptions<I> = {}): PromiseActorLogic<O, I> {
+  checkStaticOptions(options, `Effect "${type}"`);
   const logic = fromPromise<O, I & {}>(() => Promise.reject(new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actors }) an implementation`)));
   return mark(logic as unknown as PromiseActorLogic<O, I>, { kind: "effect", type, options });
 }
 
 /** Names an effect that an action asks for and whose result nobody awaits; its input is the action's params. */
 export function effectAction<P>(type: string, options: EffectOptions<P> = {}): (args: unknown, params: P) => void {
+  checkStaticOptions(options, `Effect "${type}"`);
   const action = (): void => {
     throw new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actions }) an implementation`);
   };
@@ -67,18 +75,53 @@ export function volatileAction<A extends (args: never, params: never) => void>(a
   return mark(action, { kind: "volatile" });
 }
 
-/** Makes an author's promise logic carry a policy: `durable(fromPromise(...), { once: true })`. */
-export function durable<O, I>(logic: PromiseActorLogic<O, I>, options: EffectOptions<I>): PromiseActorLogic<O, I> {
-  return mark({ ...logic }, { kind: "effect", type: "", options });
+/** What became of an earlier attempt, as the outside shows it; null when that cannot be told. `happened: false` says that it surely did not, and will not any more. */
+export type Observation<O> = { readonly happened: true; readonly output: O } | { readonly happened: false } | null;
+
+/** What a durable promise knows of its attempt besides its input. */
+export interface DurableTask {
+  /** The same over all attempts: hand it to outside systems. */
+  readonly idempotencyKey: string;
+  /** 1, and one more for each time an interrupted or failed execution runs again. */
+  readonly attempt: number;
+  /** Aborted by cancel, timeout, silence and shutdown. */
+  readonly signal: AbortSignal;
+  /** A sign of life; see `heartbeatMs`. */
+  heartbeat(): void;
+  /** A line for whoever watches, not stored; a sign of life too. */
+  report(line: string): void;
+}
+
+export interface DurableOptions<O, I> extends EffectOptions<I> {
+  /** Asks the outside whether an earlier attempt happened, before another is made. With `once` it is what spares a person the question. */
+  readonly observe?: (args: { readonly input: I } & Pick<DurableTask, "idempotencyKey" | "attempt" | "signal">) => Promise<Observation<O>>;
+}
+
+/**
+ * An author's promise with a policy: `durable(fromPromise(…), { once: true })`, or with a function that is told key and attempt too:
+ * `durable(async ({ input, idempotencyKey, signal }) => …, { retry: { maxAttempts: 5, initialMs: 1_000 } })`. In plain XState it runs as a promise.
+ * @throws invalidMachine for a policy that cannot be kept, naming the setting
+ */
+export function durable<O, I>(work: PromiseActorLogic<O, I> | ((args: { readonly input: I } & DurableTask) => Promise<O>), options: DurableOptions<O, I> = {}): PromiseActorLogic<O, I> {
+  checkStaticOptions(options, "A durable promise");
+  const logic = typeof work === "function" ? fromPromise<O, I & {}>((args) => work({ input: args.input, ...taskOf(args) })) : work;
+  return mark({ ...(logic as PromiseActorLogic<O, I>) }, { kind: "effect", type: "", options }); // fromPromise asks for an input that is not null or undefined, though it takes one
+}
+
+/** Where the runtime puts the task among the arguments of a promise. */
+function taskOf(args: { readonly signal: AbortSignal; readonly self: { readonly sessionId: string } }): DurableTask {
+  if (pawlMark in args) return args[pawlMark] as DurableTask; // only the runtime writes this key
+  const nothing = (): void => {};
+  return { idempotencyKey: args.self.sessionId, attempt: 1, signal: args.signal, heartbeat: nothing, report: nothing };
 }
 
 /**
  * A child machine that is known only by its input at run time, as a run's graph is by its digest.
  * The registry resolves `machineId` with `version(input)`.
  */
-export function machineFromInput<O, I>(machineId: string, version: (input: I) => string, visit?: (input: I) => string): ActorLogic<Snapshot<O>, AnyEventObject, I> {
+export function machineFromInput<O, I>(machineId: string, version: (input: I) => string, visit?: (input: I) => string): PromiseActorLogic<O, I> {
   const logic = fromPromise<O, I & {}>(() => Promise.reject(new Error(`"${machineId}" is a machine that the Pawl runtime looks up by its input`)));
-  return mark(logic as unknown as ActorLogic<Snapshot<O>, AnyEventObject, I>, { kind: "machineFromInput", machineId, version, ...(visit ? { visit } : {}) });
+  return mark(logic as unknown as PromiseActorLogic<O, I>, { kind: "machineFromInput", machineId, version, ...(visit ? { visit } : {}) });
 }
 
 /** Gives a child machine visit ids of its own (`approve.3`), as nodes of a graph need. Marks and returns the logic itself. */

@@ -27,6 +27,7 @@ export const errorKinds = {
   humanOnly: "refused",
   cancelled: "refused",
   aborted: "refused",
+  timedOut: "refused",
   // environment: the machine or the state directory stands in the way
   ownedElsewhere: "environment",
   storageFull: "environment",

@@ -33,12 +33,13 @@ const lingerMs = 500;
 const abortTexts: { readonly [reason in AbortReason]: readonly [reason: string, text: string] } = {
   cancelled: ["userCancelled", "was cancelled"],
   timedOut: ["nodeTimedOut", "ran into its time limit"],
+  silent: ["workerCrashed", "gave no sign of life"],
   shutdown: ["workerCrashed", "was interrupted because Pawl is stopping"],
 };
 
 function aborted(signal: AbortSignal, name: string): EffectFailure {
   const reason: unknown = signal.reason;
-  const [code, text] = abortTexts[reason === "timedOut" || reason === "shutdown" ? reason : "cancelled"];
+  const [code, text] = abortTexts[reason === "timedOut" || reason === "silent" || reason === "shutdown" ? reason : "cancelled"];
   return new EffectFailure(code, `The command ${name} ${text}.`);
 }
 

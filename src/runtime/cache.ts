@@ -1,5 +1,5 @@
 /** Committed state in memory, by revision: a bounded number of actors, the latest used; the rest costs nothing. */
-import type { ActorRecord, EffectRecord, InboxRecord, Store, TimerRecord } from "../../persistence/store.ts";
+import type { ActorRecord, EffectRecord, InboxRecord, Page, Store, TimerRecord } from "../../persistence/store.ts";
 import type { Draft, Held, Reads } from "./draft.ts";
 import { isOpen } from "./effectRow.ts";
 
@@ -39,6 +39,14 @@ export class StateCache implements Reads {
     return this.store.children(actor);
   }
 
+  unfinishedChildren(actor: string): Promise<readonly ActorRecord[]> {
+    return everyRow((cursor) => this.store.query("actors", { parent: actor, status: ["active", "faulted"] }, { limit: 500, cursor }));
+  }
+
+  openEffectsOf(actor: string): Promise<readonly EffectRecord[]> {
+    return everyRow((cursor) => this.store.query("effects", { actor, state: ["planned", "attempting"] }, { limit: 500, cursor }));
+  }
+
   /** Takes over what a commit wrote. */
   take(draft: Draft): void {
     for (const [id, held] of draft.own.actors) {
@@ -74,5 +82,15 @@ function bound(map: Map<string, unknown>, limit: number): void {
     const first = map.keys().next();
     if (first.done) return;
     map.delete(first.value);
+  }
+}
+
+async function everyRow<T>(next: (cursor: string | undefined) => Promise<Page<T>>): Promise<readonly T[]> {
+  const rows: T[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await next(cursor);
+    rows.push(...page.items);
+    if (page.cursor === null) return rows;
+    cursor = page.cursor;
   }
 }

@@ -1,22 +1,31 @@
 /** Puts the runtime together: reads and their cache, dispatches of events, results and timers, and what follows a commit. */
 import { createHash } from "node:crypto";
-import type { ActorRecord, EffectRecord, StoredValue, TimerRecord } from "../../persistence/store.ts";
+import type { ActorRecord, EffectRecord, Page, Projections, Store, TimerRecord } from "../../persistence/store.ts";
 import type { EffectEvent } from "../../machines/effectMachine.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { newEventId } from "../ids.ts";
 import { jsonText, readBack } from "../json.ts";
 import { StateCache } from "./cache.ts";
-import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
+import { Cascade, type EventObjectLike, type Faults } from "./cascade.ts";
 import { systemClock } from "./clock.ts";
 import { Dispatcher } from "./dispatch.ts";
 import type { Draft } from "./draft.ts";
 import { effectStep, isOpen } from "./effectRow.ts";
-import { EffectRunner, type Settlement } from "./effects.ts";
+import type { Settlement } from "./attempt.ts";
+import { EffectRunner } from "./effects.ts";
 import { promiseExecutor } from "./promises.ts";
+import { withinBounds } from "./bounds.ts";
 import type { ActorView } from "./definition.ts";
-import { createDefinitions, linksIn, unmigrated } from "./restore.ts";
+import { createDefinitions, unmigrated } from "./restore.ts";
 import type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime.ts";
+import { settleEffect, type SettleEnv } from "./settle.ts";
+import { NotYetReadable, retryFault } from "./faulted.ts";
+import { stopRoot } from "./stopTree.ts";
 import { TimerService } from "./timers.ts";
+import { valueOf } from "./values.ts";
+
+/** Effects that run at once when nothing else is said. */
+const defaultConcurrency = 256;
 
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { store, executors } = options;
@@ -28,11 +37,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const definitions = createDefinitions(options.definitions);
   const cache = new StateCache(store);
   const adopted = new Set<string>();
+  const released = new Set<string>();
+  let adoptsAll = false;
   const listeners = new Set<(change: Change) => void>();
   let halted: PawlError | null = null;
   let closing = false;
 
-  const env: CascadeEnv = { ...definitions, beforeMigration: once(async () => options.beforeMigration?.()), isAdopted: (root) => adopted.has(root) && !closing };
+  const env: SettleEnv = { ...definitions, beforeMigration: once(async () => options.beforeMigration?.()), isAdopted: (root) => (adopted.has(root) || (adoptsAll && !released.has(root))) && !closing };
 
   const tell = (change: Change): void => {
     for (const listener of listeners) {
@@ -84,9 +95,13 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const runner: EffectRunner = new EffectRunner({
     clock,
     now,
+    random: options.random ?? Math.random,
+    concurrency: options.effectConcurrency ?? defaultConcurrency,
+    faults: options.faults,
     onError,
     executorOf: async (record) => executors[record.type] ?? (await promiseExecutor(record, cache, definitions)),
-    inputOf: (record) => valueOf(record.input),
+    inputOf: (record) => valueOf(store, record.input),
+    endProcess: async (process) => options.endProcess?.(process),
     line: (record, text) => tell({ kind: "line", effect: record.key, visit: record.visit, root: record.root, text, at: now() }),
     begin: (record) =>
       submit(`${record.key}:a${record.attempt}:begin`, true, async (draft) => {
@@ -107,40 +122,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     settle: (key, settlement) => submit(`${key}:${settlement.event.type}${"attempt" in settlement.event ? `:a${settlement.event.attempt}` : ""}`, true, (draft, faults) => settle(draft, faults, key, settlement)),
   });
 
-  /** One event of an effect's row, and what its actor hears of it. Null: the row has no transition for it. */
-  const settle = async (draft: Draft, faults: Faults, key: string, { event, outcome, error, notBefore }: Settlement): Promise<EffectRecord | null> => {
-    const before = await draft.effect(key);
-    const next = before && effectStep(before, event);
-    if (!before || !next) return null;
-    const kept = outcome && ("value" in outcome ? outcome.value : outcome.output);
-    const record: EffectRecord = {
-      ...before,
-      ...next,
-      updatedAt: draft.at,
-      output: outcome ? draft.store(kept, `output of "${before.visit ?? key}"`) : before.output,
-      error: next.state === "confirmed" ? null : (error ?? before.error),
-      process: next.attempt === before.attempt && isOpen(next.state) ? before.process : event.type === "effect.interrupted" ? before.process : null,
-      notBefore: next.state === "planned" ? (notBefore ?? (env.isAdopted(before.root) ? null : draft.at)) : null,
-      ambiguousSince: next.state === "ambiguous" ? draft.at : null,
-    };
-    draft.putEffect(record, before);
-    if (before.invokeId === null) return record;
-    const actor = await draft.actor(before.actor);
-    if (!actor || actor.record.status !== "active") return record;
-    const definition = await definitions.definitionOf(actor.record);
-    if (!linksIn(actor).some((link) => link.effect === key)) return record;
-    const flow = cascade(draft, faults);
-    const knows = (type: string): boolean => definition.machine.events.includes(type);
-    if (before.state === "ambiguous" && knows("effect.settled")) await flow.sendInternal(before.actor, { type: "effect.settled", effect: key });
-    if (next.state === "ambiguous" && knows("effect.ambiguous")) await flow.sendInternal(before.actor, { type: "effect.ambiguous", effect: key });
-    const actorId = before.invokeId;
-    if (next.state === "confirmed") {
-      const done = { type: `xstate.done.actor.${actorId}`, output: outcome?.output, actorId };
-      await flow.sendInternal(before.actor, readBack<EventObjectLike>(jsonText(done, `output of "${before.visit ?? key}"`)), key);
-    }
-    if (next.state === "failed") await flow.sendInternal(before.actor, { type: `xstate.error.actor.${actorId}`, error: record.error ?? { reason: "workerCrashed", message: `Its process was lost ${record.interruptions} times.` }, actorId }, key);
-    return record;
-  };
+  const settle = (draft: Draft, faults: Faults, key: string, settlement: Settlement): Promise<EffectRecord | null> => settleEffect(env, draft, faults, key, settlement);
 
   const timers: TimerService = new TimerService({
     clock,
@@ -160,23 +142,38 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     await cascade(draft, faults).sendInternal(timer.to, readBack<EventObjectLike>(timer.event));
   };
 
-  const valueOf = async (stored: StoredValue): Promise<unknown> => {
-    if ("json" in stored) return JSON.parse(stored.json);
-    const bytes = await store.blob(stored.blob);
-    if (!bytes) throw new PawlError("storageDamaged", `The value ${stored.blob} (${stored.bytes} bytes) is missing in the database. Restore a backup of the state directory.`, { subject: stored.blob });
-    return JSON.parse(Buffer.from(bytes).toString("utf8"));
+  /** Takes up what an earlier owner left open. */
+  const takeUp = async (root: string | null): Promise<void> => {
+    const among = root === null ? {} : { root };
+    for await (const record of everyEffect(store, { ...among, state: ["planned", "attempting"] })) {
+      if (record.notBefore === null) runner.recover(record);
+      else runner.start(record);
+    }
+    for await (const record of everyEffect(store, { ...among, state: ["ambiguous"] })) {
+      // One whose machine is gone is told, and keeps nobody else waiting.
+      const isObservable = await runner.isObservable(record).catch((error: unknown) => void onError(error));
+      if (isObservable) void runner.look(record).catch(onError);
+    }
+  };
+
+  const quiet = async (): Promise<void> => {
+    while (!dispatcher.isIdle || !runner.isIdle || !timers.isIdle) {
+      await runner.idle();
+      await timers.idle();
+      await dispatcher.idle();
+    }
   };
 
   const runtime: Runtime = {
-    start: (machineId, { id, input, eventId, blobs }) =>
+    start: (machineId, { id, version, input, eventId, blobs }) =>
       submit(eventId ?? newEventId(now()), false, async (draft, faults): Promise<Receipt> => {
         const existing = await draft.actor(id);
         if (existing) {
           if (eventId !== undefined && (await draft.inbox(id, eventId))?.fingerprint === fingerprintOf("pawl.start", { machineId, input })) return { status: "duplicate", actor: id, revision: existing.record.revision };
           return { status: "refused", actor: id, revision: existing.record.revision, code: "keyReused" };
         }
-        const definition = options.definitions.latest(machineId);
-        if (!definition) throw new PawlError("unknownMachine", `No machine "${machineId}" is registered. Registered: ${options.definitions.names().join(", ") || "none"}.`, { subject: machineId });
+        const definition = version === undefined ? options.definitions.latest(machineId) : await options.definitions.find(machineId, version);
+        if (!definition) throw new PawlError("unknownMachine", `No machine "${machineId}"${version === undefined ? "" : ` version ${version}`} is registered. Registered: ${options.definitions.names().join(", ") || "none"}.`, { subject: machineId });
         for (const bytes of blobs ?? []) draft.storeBytes(bytes);
         await cascade(draft, faults).start({ id, definition, input, parent: null, childKey: null, systemId: null });
         const receipt: Receipt = { status: "applied", actor: id, revision: 1 };
@@ -194,6 +191,15 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     confirmEffect: (key, outcome) => byPerson(key, { type: "effect.confirm" }, outcome),
     retryEffect: (key) => byPerson(key, { type: "effect.retry" }),
 
+    observeEffect: async (key) => {
+      const [record] = await store.effects([key]);
+      if (record === undefined) throw unknownEffect(key);
+      if (record.state !== "ambiguous") throw notAmbiguous(record);
+      await runner.look(record);
+      const [after] = await store.effects([key]);
+      return after ?? record;
+    },
+
     recover: async () => {
       for await (const record of unmigrated(store, options.definitions))
         await submit(`${record.id}:${record.machineVersion}`, true, async (draft, faults) => {
@@ -204,27 +210,35 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
 
     adopt: async (root) => {
-      if (adopted.has(root)) return;
+      if (env.isAdopted(root)) return;
       adopted.add(root);
-      for (let cursor: string | undefined; ; ) {
-        const page = await store.query("effects", { root, state: ["planned", "attempting"] }, { limit: 500, cursor });
-        for (const record of page.items) {
-          if (record.notBefore !== null) {
-            runner.start(record);
-            continue;
-          }
-          // Nobody knows how far it came: its process group first, then the row.
-          if (record.process) await options.endProcess?.(record.process);
-          await submit(`${record.key}:a${record.attempt}:interrupted`, true, (draft, faults) => settle(draft, faults, record.key, { event: { type: "effect.interrupted" } }));
-        }
-        if (page.cursor === null) return;
-        cursor = page.cursor;
-      }
+      released.delete(root);
+      await takeUp(root);
+    },
+
+    adoptAll: async () => {
+      if (adoptsAll) return;
+      adoptsAll = true;
+      released.clear();
+      await takeUp(null);
     },
 
     release: async (root) => {
       adopted.delete(root);
+      released.add(root);
       await runner.release(root);
+    },
+
+    stop: (actor) => submit(newEventId(now()), false, (draft) => stopRoot(env, draft, actor)),
+
+    retryFault: async (actor) => {
+      for (;;) {
+        try {
+          return await submit(newEventId(now()), false, (draft, faults) => retryFault(env, store, draft, faults, actor));
+        } catch (error) {
+          if (!(error instanceof NotYetReadable)) throw error;
+        }
+      }
     },
 
     subscribe: (listener) => {
@@ -232,12 +246,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return () => listeners.delete(listener);
     },
 
-    settled: async () => {
-      while (!dispatcher.isIdle || !runner.isIdle) {
-        await runner.idle();
-        await dispatcher.idle();
-      }
-    },
+    settled: (bounds = {}) => withinBounds(quiet(), bounds, "The runtime did not come to rest"),
 
     close: async () => {
       closing = true;
@@ -281,13 +290,27 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const byPerson = (key: string, event: EffectEvent, outcome?: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord> =>
     submit(newEventId(now()), false, async (draft, faults) => {
       const before = await draft.effect(key);
-      if (!before) throw new PawlError("unknownEffect", `There is no effect "${key}". "pawl effect list" shows those with an unknown outcome.`, { subject: key });
+      if (!before) throw unknownEffect(key);
       const after = await settle(draft, faults, key, { event, ...(outcome ? { outcome } : {}) });
-      if (!after) throw new PawlError("refused", `Effect "${key}" is ${before.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, { subject: key });
+      if (!after) throw notAmbiguous(before);
       return after;
     });
 
   return runtime;
+}
+
+const unknownEffect = (key: string): PawlError => new PawlError("unknownEffect", `There is no effect "${key}". "pawl effect list" shows those with an unknown outcome.`, { subject: key });
+
+const notAmbiguous = ({ key, state }: EffectRecord): PawlError =>
+  new PawlError("refused", `Effect "${key}" is ${state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, { subject: key });
+
+async function* everyEffect(store: Store, filter: Projections["effects"]["filter"]): AsyncGenerator<EffectRecord> {
+  for (let cursor: string | undefined; ; ) {
+    const page: Page<EffectRecord> = await store.query("effects", filter, { limit: 500, cursor });
+    yield* page.items;
+    if (page.cursor === null) return;
+    cursor = page.cursor;
+  }
 }
 
 /** An actor's stored snapshot as readers see it. */

@@ -1,8 +1,9 @@
 /** One dispatch being computed: what it has read and what it will write, before anything is stored.
  *  Reads go draft -> group overlay -> cache -> store, so that neighbours of one group commit see each other's steps. */
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 import { inlineLimitBytes, type ActorRecord, type BlobWrite, type Commit, type EffectRecord, type EffectWrite, type InboxRecord, type JournalEntry, type RowWrite, type StoredValue, type TimerRecord } from "../../persistence/store.ts";
 import { jsonText } from "../json.ts";
+import { isOpen } from "./effectRow.ts";
 import type { Change } from "./runtime.ts";
 import type { Hydrated } from "./step.ts";
 
@@ -31,6 +32,9 @@ export interface Reads {
   inbox(actor: string, eventId: string): InboxRecord | null | Promise<InboxRecord | null>;
   timers(actor: string): Promise<readonly TimerRecord[]>;
   children(actor: string): Promise<readonly ActorRecord[]>;
+  /** Children that are active or faulted. */
+  unfinishedChildren(actor: string): Promise<readonly ActorRecord[]>;
+  openEffectsOf(actor: string): Promise<readonly EffectRecord[]>;
 }
 
 export class Draft {
@@ -112,6 +116,20 @@ export class Draft {
     return (await this.timersOf(actor)).map((timer) => timer.key);
   }
 
+  /** Children of an actor that have not ended, as this group leaves them. */
+  async unfinishedChildren(actor: string): Promise<readonly ActorRecord[]> {
+    const records = new Map((await this.reads.unfinishedChildren(actor)).map((record) => [record.id, record]));
+    for (const layer of [this.overlay, this.own]) for (const { record } of layer.actors.values()) if (record.parent === actor) records.set(record.id, record);
+    return [...records.values()].filter(({ status }) => status === "active" || status === "faulted");
+  }
+
+  /** Effects that an actor asked for and that are open, as this group leaves them. */
+  async openEffectsOf(actor: string): Promise<readonly EffectRecord[]> {
+    const records = new Map((await this.reads.openEffectsOf(actor)).map((record) => [record.key, record]));
+    for (const layer of [this.overlay, this.own]) for (const record of layer.effects.values()) if (record.actor === actor) records.set(record.key, record);
+    return [...records.values()].filter(({ state }) => isOpen(state));
+  }
+
   /** A value for a row: its JSON text, or the hash of a blob that this commit writes. @throws invalidValue */
   store(value: unknown, what: string): StoredValue {
     return this.storeText(jsonText(value, what));
@@ -124,7 +142,7 @@ export class Draft {
   }
 
   storeBytes(bytes: Uint8Array): { readonly blob: string; readonly bytes: number } {
-    const hash = createHash("sha256").update(bytes).digest("hex");
+    const hash = digest("sha256", bytes, "hex");
     this.blobs.set(hash, { hash, bytes });
     return { blob: hash, bytes: bytes.byteLength };
   }

@@ -1,17 +1,10 @@
 /** effectMachine over its row: reads the flat snapshot, takes one pure step, gives the row's next state. */
 import { effectMachine, type EffectContext, type EffectEvent } from "../../machines/effectMachine.ts";
-import type { RetryPolicy } from "../../machines/define.ts";
+import type { EffectPolicy } from "../../machines/policy.ts";
 import type { EffectRecord, EffectState } from "../../persistence/store.ts";
 import { createStepper, type Hydrated } from "./step.ts";
 
-/** What the row's `policy` text holds. */
-export interface EffectPolicy {
-  readonly retry: RetryPolicy | null;
-  readonly timeoutMs: number | null;
-  readonly maxInterrupted: number | null;
-}
-
-export const policyOf = (record: EffectRecord): EffectPolicy => JSON.parse(record.policy) as EffectPolicy; // written by this module's callers only
+export const policyOf = (record: EffectRecord): EffectPolicy => JSON.parse(record.policy) as EffectPolicy; // written by the cascade from policyFor()
 
 export const isOpen = (state: EffectState): boolean => state === "planned" || state === "attempting";
 

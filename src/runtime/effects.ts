@@ -1,44 +1,38 @@
 /** Runs planned effects after their commit and brings their results back as events of the effect's row. */
-import type { EffectError, EffectRecord, ProcessRecord } from "../../persistence/store.ts";
-import { NotApplied, type RetryPolicy } from "../../machines/define.ts";
-import type { EffectEvent } from "../../machines/effectMachine.ts";
-import { isPawlError, messageOf } from "../errors.ts";
-import { jsonText } from "../json.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import type { EffectRecord, ProcessRecord } from "../../persistence/store.ts";
+import { PawlError } from "../errors.ts";
+import { observation, observe, runAttempt, type Aborts, type AttemptHost, type Execution, type Settlement } from "./attempt.ts";
+import { systemClock } from "./clock.ts";
 import { policyOf } from "./effectRow.ts";
-import type { AbortReason, EffectOutcome, EffectTask, Executor } from "./executor.ts";
+import type { AbortReason, Executors } from "./executor.ts";
 
-/** What a result brings besides the row's event. */
-export interface Settlement {
-  readonly event: EffectEvent;
-  readonly outcome?: EffectOutcome;
-  readonly error?: EffectError;
-  /** Earliest time of the next attempt, when there is one. */
-  readonly notBefore?: number;
-}
-
-export interface EffectRunnerOptions {
-  readonly clock: Clock;
-  readonly now: () => number;
+export interface EffectRunnerOptions extends AttemptHost {
   /** What executes this effect; undefined: nothing is registered. */
-  readonly executorOf: (record: EffectRecord) => Promise<Executor | undefined>;
+  readonly executorOf: (record: EffectRecord) => Promise<Executors[string] | undefined>;
   readonly inputOf: (record: EffectRecord) => Promise<unknown>;
   /** Commits the row's event; null: the row refused it (an older attempt, or nobody wants it). */
   readonly settle: (key: string, settlement: Settlement) => Promise<EffectRecord | null>;
   /** Commits that the attempt begins now (`notBefore` cleared, or `attempting` for `once`); null: it must not. */
   readonly begin: (record: EffectRecord) => Promise<EffectRecord | null>;
-  readonly saveProcess: (key: string, attempt: number, process: ProcessRecord) => Promise<void>;
-  readonly line: (record: EffectRecord, text: string) => void;
+  /** Ends what is left of a lost attempt's process group. */
+  readonly endProcess: (process: ProcessRecord) => Promise<void>;
   readonly onError: (error: unknown) => void;
   /** Runs at once at most. */
-  readonly concurrency?: number;
+  readonly concurrency: number;
 }
 
-interface Running {
+interface Running extends Aborts {
   readonly root: string;
   readonly attempt: number;
-  readonly controller: AbortController;
   readonly done: Promise<void>;
+}
+
+/** Work that waits for a place among those that run. */
+interface Waiting {
+  readonly record: EffectRecord;
+  /** An attempt that has not begun, but whose row may say that it has. */
+  readonly isFresh: boolean;
+  readonly work: (aborts: Aborts) => Promise<void>;
 }
 
 /** How long a graceful stop waits for executors that do not heed their signal. */
@@ -48,7 +42,8 @@ export class EffectRunner {
   private readonly options: EffectRunnerOptions;
   private readonly running = new Map<string, Running>();
   private readonly delayed = new Map<string, { readonly root: string; readonly cancel: () => void }>();
-  private readonly backlog: EffectRecord[] = [];
+  /** By key, oldest first. */
+  private readonly backlog = new Map<string, Waiting>();
   private closing = false;
   private idleWaiters: (() => void)[] = [];
 
@@ -62,23 +57,55 @@ export class EffectRunner {
     if (record.notBefore !== null && record.notBefore > this.options.now()) {
       const cancel = this.options.clock.schedule(record.notBefore, () => {
         this.delayed.delete(record.key);
-        this.launch(record);
+        this.begin(record);
       });
       this.delayed.set(record.key, { root: record.root, cancel });
       return;
     }
-    this.launch(record);
+    this.begin(record);
+  }
+
+  /** Takes up an attempt that an earlier owner left open: looks whether it happened where that can be told, else counts it as interrupted. */
+  recover(record: EffectRecord): void {
+    // This very process runs it: it was planned after its tree was adopted, or heeds no signal yet.
+    if (this.running.has(record.key) || this.backlog.has(record.key)) return;
+    this.launch({ record, isFresh: false, work: (aborts) => this.takeUp(record, aborts) });
+  }
+
+  /** Asks the outside what became of an ambiguous effect, and settles it when that can be told. @throws refused when it has no `observe` */
+  async look(record: EffectRecord): Promise<void> {
+    const execution = await this.executionOf(record);
+    if (!execution?.observe)
+      throw new PawlError(
+        "refused",
+        `Effect "${record.key}" of type "${record.type}" has no "observe", so nobody can look whether it happened. Confirm it or have it done again.`,
+        { subject: record.key },
+      );
+    await new Promise<void>((resolve, reject) => {
+      this.launch({ record, isFresh: false, work: (aborts) => this.lookWith(record, execution, aborts).then(() => resolve(), reject) });
+      if (this.closing)
+        reject(
+          new PawlError("closed", `The runtime is closed: nobody looked whether effect "${record.key}" happened. Open it again.`, { subject: record.key }),
+        );
+    });
+  }
+
+  /** True when this effect can be looked for outside. */
+  async isObservable(record: EffectRecord): Promise<boolean> {
+    return (await this.executionOf(record))?.observe !== undefined;
   }
 
   /** Ends an attempt whose result is no longer wanted. */
   abort(key: string, reason: AbortReason): void {
     this.delayed.get(key)?.cancel();
     this.delayed.delete(key);
+    this.backlog.delete(key);
     this.running.get(key)?.controller.abort(reason);
+    this.wakeIfIdle();
   }
 
   get isIdle(): boolean {
-    return this.running.size === 0 && this.backlog.length === 0;
+    return this.running.size === 0 && this.backlog.size === 0;
   }
 
   /** Resolves when nothing runs; retries that wait for their time do not count. */
@@ -98,129 +125,113 @@ export class EffectRunner {
   }
 
   private async stop(concerns: (root: string) => boolean): Promise<void> {
-    const kept = this.backlog.filter((record) => !concerns(record.root));
-    this.backlog.splice(0, this.backlog.length, ...kept);
+    const fresh: EffectRecord[] = [];
+    for (const [key, { record, isFresh }] of this.backlog) {
+      if (!concerns(record.root)) continue;
+      this.backlog.delete(key);
+      if (isFresh) fresh.push(record);
+    }
     for (const [key, { root, cancel }] of this.delayed) {
       if (!concerns(root)) continue;
       cancel();
       this.delayed.delete(key);
     }
     const all = [...this.running.values()].filter(({ root }) => concerns(root));
-    for (const { controller } of all) controller.abort("shutdown" satisfies AbortReason);
+    for (const { controller, looking } of all) for (const each of [controller, looking]) each.abort("shutdown" satisfies AbortReason);
     let cancel: (() => void) | undefined;
     const grace = new Promise<void>((resolve) => {
       cancel = systemClock.schedule(Date.now() + shutdownGraceMs, resolve);
     });
-    await Promise.race([Promise.all(all.map((running) => running.done)), grace]);
+    await Promise.race([Promise.all([...all.map((running) => running.done), ...fresh.map((record) => this.leave(record))]), grace]);
     cancel?.();
   }
 
-  private launch(record: EffectRecord): void {
+  private begin(record: EffectRecord): void {
+    this.launch({ record, isFresh: true, work: (aborts) => this.attempt(record, aborts) });
+  }
+
+  private launch(waiting: Waiting): void {
     if (this.closing) return;
-    if (this.running.size >= (this.options.concurrency ?? 256)) {
-      this.backlog.push(record);
+    const { record, work } = waiting;
+    if (this.running.size >= this.options.concurrency) {
+      this.backlog.set(record.key, waiting);
       return;
     }
-    const controller = new AbortController();
-    const done = this.attempt(record, controller)
+    const aborts: Aborts = { controller: new AbortController(), looking: new AbortController() };
+    const done = work(aborts)
       .catch(this.options.onError)
       .finally(() => {
-        if (this.running.get(record.key)?.controller === controller) this.running.delete(record.key);
-        const next = this.backlog.shift();
-        if (next) this.launch(next);
-        if (!this.isIdle) return;
-        const waiters = this.idleWaiters;
-        this.idleWaiters = [];
-        for (const wake of waiters) wake();
+        if (this.running.get(record.key)?.controller === aborts.controller) this.running.delete(record.key);
+        for (const [key, next] of this.backlog) {
+          this.backlog.delete(key);
+          this.launch(next);
+          break;
+        }
+        this.wakeIfIdle();
       });
-    this.running.set(record.key, { root: record.root, attempt: record.attempt, controller, done });
+    this.running.set(record.key, { ...aborts, root: record.root, attempt: record.attempt, done });
   }
 
-  private async attempt(planned: EffectRecord, controller: AbortController): Promise<void> {
-    const record = planned.once || planned.notBefore !== null ? await this.options.begin(planned) : planned;
-    if (!record) return;
-    const settlement = await this.execute(record, controller);
-    const after = await this.options.settle(record.key, settlement);
-    // The process group of a finished attempt is gone, and a retry is a start of its own (the commit tells the runtime).
-    void after;
+  private wakeIfIdle(): void {
+    if (!this.isIdle) return;
+    const waiters = this.idleWaiters;
+    this.idleWaiters = [];
+    for (const wake of waiters) wake();
   }
 
-  private async execute(record: EffectRecord, controller: AbortController): Promise<Settlement> {
-    const { attempt } = record;
-    const policy = policyOf(record);
-    const { signal } = controller;
-    const stopTimeout = policy.timeoutMs === null ? undefined : this.options.clock.schedule(this.options.now() + policy.timeoutMs, () => controller.abort("timedOut" satisfies AbortReason));
-    try {
-      const executor = await this.options.executorOf(record);
-      if (!executor) return { event: { type: "effect.failed", attempt, mayRetry: false }, error: { reason: "effectFailed", message: `Nothing executes effects of type "${record.type}". Give openPawl an executor of that name.` } };
-      const input = await this.options.inputOf(record);
-      const outcome = await untilTimeout(executor(this.taskOf(record, input, signal)), signal);
-      return { event: { type: "effect.succeeded", attempt }, outcome: checked(outcome, record) };
-    } catch (error) {
-      return failure(record, error, signal, policy.retry, this.options.now());
-    } finally {
-      stopTimeout?.();
+  private async executionOf(record: EffectRecord): Promise<Execution | undefined> {
+    const found = await this.options.executorOf(record);
+    return typeof found === "function" ? { run: found } : found;
+  }
+
+  private async attempt(planned: EffectRecord, aborts: Aborts): Promise<void> {
+    const { options } = this;
+    const { key, attempt } = planned;
+    const execution = await this.executionOf(planned);
+    const input = await options.inputOf(planned);
+    // Nobody can look for a first attempt; before any other it may turn out that an earlier one happened.
+    if (attempt > 1 && execution?.observe) {
+      const seen = await observe(planned, input, execution, AbortSignal.any([aborts.controller.signal, aborts.looking.signal]), options);
+      const settlement = observation(planned, seen, options.now());
+      if (seen?.happened === true && settlement) return void (await options.settle(key, settlement));
     }
+    if (aborts.controller.signal.aborted) return void (await this.leave(planned));
+    const record = planned.once || planned.notBefore !== null ? await options.begin(planned) : planned;
+    if (!record) return;
+    if (!execution) {
+      const message = `Nothing executes effects of type "${record.type}". Give openPawl an executor of that name.`;
+      await options.settle(key, { event: { type: "effect.failed", attempt, mayRetry: false }, error: { reason: "effectFailed", message } });
+      return;
+    }
+    const { settlement, late } = await runAttempt(record, input, execution, aborts, options);
+    void late?.then((word) => (word && !this.closing ? options.settle(key, word) : null)).catch(options.onError);
+    await options.settle(key, settlement);
   }
 
-  private taskOf(record: EffectRecord, input: unknown, signal: AbortSignal): EffectTask {
-    const { key, actor, root, type, visit, idempotencyKey, attempt, once } = record;
-    return {
-      key,
-      actor,
-      root,
-      type,
-      visit,
-      idempotencyKey,
-      attempt,
-      once,
-      input,
-      signal,
-      now: this.options.now,
-      leftover: record.process,
-      saveProcess: (process) => this.options.saveProcess(key, attempt, process),
-      report: (line) => this.options.line(record, line),
-    };
+  /** Leaves an attempt that has not begun, so that the next owner does not take it for an interrupted one. */
+  private async leave(record: EffectRecord): Promise<void> {
+    if (record.notBefore !== null) return;
+    await this.options
+      .settle(record.key, { event: { type: "effect.released", attempt: record.attempt }, notBefore: this.options.now() })
+      .catch(this.options.onError);
   }
-}
 
-/** A timed-out attempt ends even when its code does not heed the signal; a cancelled or stopped one is waited for, so that its processes end. */
-function untilTimeout(work: Promise<EffectOutcome>, signal: AbortSignal): Promise<EffectOutcome> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => signal.reason === "timedOut" && reject(new Error("timed out")), { once: true });
-    work.then(resolve, reject);
-  });
-}
+  private async takeUp(record: EffectRecord, aborts: Aborts): Promise<void> {
+    // Nobody knows how far it came: its process group first, then the row.
+    if (record.process) await this.options.endProcess(record.process);
+    const { maxInterrupted } = policyOf(record);
+    // What runs again is looked for just before it does.
+    const runsAgain = !record.once && (maxInterrupted === null || record.interruptions + 1 < maxInterrupted);
+    const execution = runsAgain ? undefined : await this.executionOf(record);
+    if (execution?.observe && (await this.lookWith(record, execution, aborts))) return;
+    if (aborts.looking.signal.aborted) return;
+    await this.options.settle(record.key, { event: { type: "effect.interrupted", attempt: record.attempt } });
+  }
 
-function checked(outcome: EffectOutcome, record: EffectRecord): EffectOutcome {
-  jsonText(outcome.output, `output of "${record.invokeId ?? record.type}" in actor "${record.actor}"`);
-  if ("value" in outcome) jsonText(outcome.value, `output of "${record.visit ?? record.key}"`);
-  return outcome;
-}
-
-function failure(record: EffectRecord, error: unknown, signal: AbortSignal, retry: RetryPolicy | null, now: number): Settlement {
-  const { attempt, once } = record;
-  const timedOut = signal.aborted && signal.reason === "timedOut";
-  if (signal.aborted && signal.reason === "shutdown") return { event: { type: "effect.released" }, notBefore: now };
-  const description = timedOut ? { reason: "nodeTimedOut", message: `It took longer than ${String(policyOf(record).timeoutMs)} ms.` } : describe(error);
-  const isNotApplied = error instanceof NotApplied || (error instanceof Error && error.name === "NotApplied");
-  const mayRetry = retry !== null && !timedOut && !(error instanceof Error && error.name === "TerminalError") && description.reason !== "invalidOutput";
-  const type = once && !isNotApplied ? "effect.unproven" : "effect.failed";
-  return { event: { type, attempt, mayRetry }, error: description, ...(retry ? { notBefore: now + backoffMs(retry, attempt, error) } : {}) };
-}
-
-function describe(error: unknown): EffectError {
-  if (isPawlError(error)) return { reason: error.code === "invalidValue" ? "invalidOutput" : "effectFailed", message: bounded(error.message) };
-  const reason = error instanceof Error && "reason" in error && typeof error.reason === "string" ? error.reason : error instanceof Error && error.name === "TerminalError" && "code" in error ? String(error.code) : "effectFailed";
-  return { reason, message: bounded(messageOf(error)) };
-}
-
-/** SPEC 5: reasons carry at most 8,192 characters. */
-const bounded = (text: string): string => (text.length > 8192 ? `${text.slice(0, 8150)} … (${text.length - 8150} more characters)` : text);
-
-/** Exponential with jitter; a provider's own wait wins. */
-function backoffMs(retry: RetryPolicy, attempt: number, error: unknown): number {
-  if (error instanceof Error && "retryAfterMs" in error && typeof error.retryAfterMs === "number") return error.retryAfterMs;
-  const full = Math.min(retry.initialMs * (retry.factor ?? 2) ** (attempt - 1), retry.maxMs ?? 60_000);
-  return Math.round(full * (0.5 + Math.random() / 2));
+  /** True when what was seen settled it. */
+  private async lookWith(record: EffectRecord, execution: Execution, { looking }: Aborts): Promise<boolean> {
+    const seen = await observe(record, await this.options.inputOf(record), execution, looking.signal, this.options);
+    const settlement = observation(record, seen, this.options.now());
+    return settlement !== null && (await this.options.settle(record.key, settlement)) !== null;
+  }
 }

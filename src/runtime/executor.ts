@@ -15,7 +15,7 @@ export interface EffectTask {
   readonly attempt: number;
   readonly once: boolean;
   readonly input: unknown;
-  /** Aborted by cancel, by a timeout and by shutdown; `signal.reason` says which (`AbortReason`). */
+  /** Aborted by cancel, timeout, silence and shutdown; `signal.reason` says which (`AbortReason`). */
   readonly signal: AbortSignal;
   /** The runtime's clock, epoch ms. */
   now(): number;
@@ -23,11 +23,14 @@ export interface EffectTask {
   readonly leftover: ProcessRecord | null;
   /** Saves the process group of this attempt; resolves when it is committed. */
   saveProcess(process: ProcessRecord): Promise<void>;
-  /** Live output for whoever watches (never stored): lines of a shell step, notes of an action. */
+  /** Live output for whoever watches (never stored): lines of a shell step, notes of an action. A sign of life too. */
   report(line: string): void;
+  /** A sign of life, for effects whose policy asks for one (`heartbeatMs`). */
+  heartbeat(): void;
 }
 
-export type AbortReason = "cancelled" | "timedOut" | "shutdown";
+/** `silent`: it gave no sign of life within its `heartbeatMs`. */
+export type AbortReason = "cancelled" | "timedOut" | "silent" | "shutdown";
 
 /** `output` goes into the event (`event.output`); `value`, when present, is kept in the effect row only and read by visit. */
 export interface EffectOutcome {
@@ -41,8 +44,23 @@ export interface EffectOutcome {
  */
 export type Executor = (task: EffectTask) => Promise<EffectOutcome>;
 
+/** What an observer is told: the attempt that is asked about, under the same key. */
+export type ObserveTask = Pick<EffectTask, "key" | "actor" | "root" | "type" | "visit" | "idempotencyKey" | "attempt" | "once" | "input" | "signal" | "now">;
+
+/** What became of an attempt, as the outside shows it; null when that cannot be told. `happened: false`: it did not, and will not any more. */
+export type Observed = ({ readonly happened: true } & EffectOutcome) | { readonly happened: false } | null;
+
+/** Asks the outside and changes nothing there, within 30 s. A throw counts as "cannot be told". */
+export type Observer = (task: ObserveTask) => Promise<Observed>;
+
+/** An executor whose work can be looked for outside: done before an attempt is repeated, or given up as failed or ambiguous. */
+export interface ObservableExecutor {
+  readonly run: Executor;
+  readonly observe: Observer;
+}
+
 /** Executors by effect type. */
-export type Executors = { readonly [type: string]: Executor };
+export type Executors = { readonly [type: string]: Executor | ObservableExecutor };
 
 /** A failure with a closed reason (SPEC 5) that routes and reports match on. */
 export class EffectFailure extends Error {

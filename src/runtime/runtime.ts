@@ -4,6 +4,7 @@ import type { PawlError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
 import type { ActorView, DefinitionRegistry } from "./definition.ts";
 import type { Executors } from "./executor.ts";
+import type { FaultHook } from "./faultPoints.ts";
 
 export interface RuntimeOptions {
   readonly store: Store;
@@ -15,6 +16,12 @@ export interface RuntimeOptions {
   readonly endProcess?: (process: ProcessRecord) => Promise<void>;
   /** The store refused a commit for good (disk full …): nothing is lost, nothing more is accepted until it is opened again. */
   readonly onHalted?: (error: PawlError) => void;
+  /** Effects that run at once at most; 256 when left out. The others wait their turn, oldest first. */
+  readonly effectConcurrency?: number;
+  /** Gives numbers from 0 up to 1 that spread retries; `Math.random` unless a test wants the same each time. */
+  readonly random?: () => number;
+  /** Moments at which a test ends the process or this runtime. */
+  readonly faults?: FaultHook;
   /** Awaited once, before the first stored actor is migrated to a newer version of its machine: the time to back up. What it throws stops that. */
   readonly beforeMigration?: () => Promise<void>;
   /** An error nobody awaits (a listener, a volatile action). */
@@ -45,24 +52,42 @@ export type Change =
   | { readonly kind: "emitted"; readonly actor: string; readonly event: { readonly type: string; readonly [key: string]: unknown }; readonly at: number }
   | { readonly kind: "line"; readonly effect: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
 
+/** What ends a waiting before its time. */
+export interface WaitBounds {
+  /** Milliseconds; no limit when left out. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface Runtime {
   /** Starts a root actor under this id; `blobs` are committed with it, found by their SHA-256. */
-  start(machineId: string, options: { readonly id: string; readonly input: unknown; readonly eventId?: string; readonly blobs?: readonly Uint8Array[] }): Promise<Receipt>;
+  start(machineId: string, options: { readonly id: string; /** The newest when left out. */ readonly version?: string; readonly input: unknown; readonly eventId?: string; readonly blobs?: readonly Uint8Array[] }): Promise<Receipt>;
   send(actor: string, event: { readonly type: string; readonly [key: string]: unknown }, options?: SendOptions): Promise<Receipt>;
   /** The actor's last committed snapshot; null when there is none. */
   view(actor: string): Promise<ActorView | null>;
   /** Settles an ambiguous effect by a person's word. `code` of a refusal: unknownEffect, refused (with the state). */
   confirmEffect(key: string, output: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord>;
   retryEffect(key: string): Promise<EffectRecord>;
+  /** Looks once more whether an ambiguous effect happened, by its own `observe`; it stays ambiguous when that cannot be told. @throws unknownEffect, refused */
+  observeEffect(key: string): Promise<EffectRecord>;
   /** Arms the timers of all actors (what fell due meanwhile fires now). Call once after opening. Effects are planned but run only for adopted roots. */
   recover(): Promise<void>;
   /** Executes the effects of this actor tree from now on, those that an earlier owner left open included. Idempotent. */
   adopt(root: string): Promise<void>;
+  /** The same for every tree, those that start later included. Open effects are taken up in the background (`settled`). Idempotent. */
+  adoptAll(): Promise<void>;
   /** The opposite: stops this tree's effects (`shutdown`), which go on when it is adopted again. */
   release(root: string): Promise<void>;
   subscribe(listener: (change: Change) => void): () => void;
-  /** Resolves when nothing is queued and no effect runs (timers may be pending). */
-  settled(): Promise<void>;
+  /**
+   * Stops a root actor and all below it: status `stopped`, effects dropped (begun `once` ones are ambiguous), timers cleared. Needs no machine.
+   * `ignored`, with its status as `code`, for one that has ended. @throws unknownActor; refused for a child
+   */
+  stop(actor: string): Promise<Receipt>;
+  /** Delivers again the event that faulted this actor, and what was kept since. `refused` with `faulted` when its machine throws again. @throws unknownActor, restoreRefused */
+  retryFault(actor: string): Promise<Receipt>;
+  /** Resolves when nothing is queued, no effect runs and no due timer is being fired (later timers may be pending). @throws timedOut, aborted */
+  settled(bounds?: WaitBounds): Promise<void>;
   /** Stops effects (`shutdown`), waits for the last commit. The store stays open. */
   close(): Promise<void>;
 }

@@ -21,6 +21,7 @@ export class TimerService {
   private disarm: (() => void) | null = null;
   private firing = false;
   private closed = false;
+  private idleWaiters: (() => void)[] = [];
   /** Due timers whose event could not be dispatched (their actor cannot be restored): they stay stored, and wait for the next opening. */
   private readonly stuck = new Set<string>();
 
@@ -31,7 +32,18 @@ export class TimerService {
   /** Takes notice of a timer that was committed. */
   note(dueAt: number): void {
     if (this.closed || this.firing) return;
-    if (this.armedFor === null || dueAt < this.armedFor) this.arm(dueAt);
+    // What is due already needs no clock to tell so.
+    if (dueAt <= this.options.now()) void this.fireDue().catch(this.options.onError);
+    else if (this.armedFor === null || dueAt < this.armedFor) this.arm(dueAt);
+  }
+
+  /** False while due timers are read and fired. */
+  get isIdle(): boolean {
+    return !this.firing;
+  }
+
+  async idle(): Promise<void> {
+    if (this.firing) await new Promise<void>((resolve) => this.idleWaiters.push(resolve));
   }
 
   /** Fires what is due and arms the next; call after opening. */
@@ -61,17 +73,26 @@ export class TimerService {
     if (this.firing || this.closed) return;
     this.firing = true;
     try {
-      for (;;) {
-        const due = (await this.options.due(this.options.now(), batch + this.stuck.size)).filter((timer) => !this.stuck.has(nameOf(timer)));
-        if (due.length === 0 || this.closed) break;
-        await Promise.all(due.map((timer) => this.fire(timer)));
-      }
+      const next = await this.fireUntilNext();
+      if (next !== null && !this.closed && (this.armedFor === null || next < this.armedFor)) this.arm(next);
     } finally {
       this.firing = false;
+      const waiters = this.idleWaiters;
+      this.idleWaiters = [];
+      for (const wake of waiters) wake();
     }
-    if (this.closed) return;
-    const next = await this.nextDue();
-    if (next !== null && (this.armedFor === null || next < this.armedFor)) this.arm(next);
+  }
+
+  /** Fires all that is due, what falls due meanwhile included; gives the due time of the next. */
+  private async fireUntilNext(): Promise<number | null> {
+    for (;;) {
+      const due = (await this.options.due(this.options.now(), batch + this.stuck.size)).filter((timer) => !this.stuck.has(nameOf(timer)));
+      if (this.closed) return null;
+      await Promise.all(due.map((timer) => this.fire(timer)));
+      if (due.length > 0) continue;
+      const next = await this.nextDue();
+      if (next === null || this.closed || next > this.options.now()) return next;
+    }
   }
 
   /** One that cannot be dispatched must keep nobody else's from firing. */

@@ -14,8 +14,14 @@ const events: readonly EffectEvent[] = [
   { type: "effect.failed", attempt: 1, mayRetry: true },
   { type: "effect.unproven", attempt: 2, mayRetry: true },
   { type: "effect.unproven", attempt: 1, mayRetry: true },
-  { type: "effect.interrupted" },
-  { type: "effect.released" },
+  { type: "effect.interrupted", attempt: 2 },
+  { type: "effect.interrupted", attempt: 1 },
+  { type: "effect.released", attempt: 2 },
+  { type: "effect.released", attempt: 1 },
+  { type: "effect.observed", attempt: 2, happened: true, isWanted: true },
+  { type: "effect.observed", attempt: 2, happened: false, isWanted: true },
+  { type: "effect.observed", attempt: 2, happened: false, isWanted: false },
+  { type: "effect.observed", attempt: 1, happened: true, isWanted: true },
   { type: "effect.dropped" },
   { type: "effect.confirm" },
   { type: "effect.retry" },
@@ -52,37 +58,123 @@ const row = (state: EffectState, { once, maxAttempts, interruptions }: Variant):
   ambiguousSince: null,
 });
 
+/** What tells one variant of an event from the next. */
+function nameOf(event: EffectEvent): string {
+  const type = event.type.replace("effect.", "");
+  const old = "attempt" in event && event.attempt === 1 ? " old" : "";
+  if (event.type === "effect.observed") return event.happened ? `seen${old}` : `not there${event.isWanted ? "" : ", not wanted"}`;
+  return event.type === "effect.failed" && event.mayRetry && old === "" ? `${type}, may retry` : `${type}${old}`;
+}
+
 /** `state:attempt` after each event; a dash: no transition. */
-const table = (state: EffectState, variant: Variant): readonly string[] =>
-  events.map((event) => {
-    const next = effectStep(row(state, variant), event);
-    return next ? `${next.state}:${next.attempt}` : "-";
-  });
+const table = (state: EffectState, variant: Variant): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    events.map((event) => {
+      const next = effectStep(row(state, variant), event);
+      return [nameOf(event), next ? `${next.state}:${next.attempt}` : "-"];
+    }),
+  );
 
 const plain: Variant = { once: false, maxAttempts: 3, interruptions: 0 };
 const once: Variant = { once: true, maxAttempts: 3, interruptions: 0 };
 
 describe("the effect row and its chart", () => {
-  test("EFFECT-2 every state and event has its answer, for an effect that may run again", () => {
+  test("EFFECT-2, EFFECT-30 every state and event has its answer, for an effect that may run again", () => {
     expect(Object.keys(effectMachine.states).sort()).toEqual([...states].sort());
-    //                                    begun          ok             ok old  failed         failed!     old  unproven      old  interrupted  released     dropped      confirm        retry
-    expect(table("planned", plain)).toEqual(["-", "confirmed:2", "-", "planned:3", "failed:2", "-", "planned:3", "-", "planned:3", "planned:3", "dropped:2", "-", "-"]);
-    for (const state of ["confirmed", "failed", "dropped"] as const) expect(table(state, plain)).toEqual(events.map(() => "-"));
+    expect(table("planned", plain)).toEqual({
+      begun: "-",
+      succeeded: "confirmed:2",
+      "succeeded old": "-",
+      "failed, may retry": "planned:3",
+      failed: "failed:2",
+      "failed old": "-",
+      unproven: "planned:3",
+      "unproven old": "-",
+      interrupted: "planned:3",
+      "interrupted old": "-",
+      released: "planned:3",
+      "released old": "-",
+      seen: "confirmed:2",
+      "not there": "-",
+      "not there, not wanted": "-",
+      "seen old": "-",
+      dropped: "dropped:2",
+      confirm: "-",
+      retry: "-",
+    });
+    for (const state of ["confirmed", "failed", "dropped"] as const) expect(Object.values(table(state, plain))).toEqual(events.map(() => "-"));
   });
 
-  test("EFFECT-3 every state and event has its answer, for an effect that must not run twice", () => {
-    expect(table("planned", once)).toEqual(["attempting:2", "confirmed:2", "-", "planned:3", "failed:2", "-", "planned:3", "-", "planned:3", "planned:3", "dropped:2", "-", "-"]);
-    expect(table("attempting", once)).toEqual(["-", "confirmed:2", "-", "planned:3", "failed:2", "-", "ambiguous:2", "-", "ambiguous:2", "ambiguous:2", "ambiguous:2", "-", "-"]);
-    expect(table("ambiguous", once)).toEqual(["-", "confirmed:2", "-", "-", "-", "-", "-", "-", "-", "-", "-", "confirmed:2", "planned:3"]);
+  test("EFFECT-3, EFFECT-30 every state and event has its answer, for an effect that must not run twice", () => {
+    expect(table("planned", once)).toEqual({ ...table("planned", plain), begun: "attempting:2" });
+    expect(table("attempting", once)).toEqual({
+      begun: "-",
+      succeeded: "confirmed:2",
+      "succeeded old": "-",
+      "failed, may retry": "planned:3",
+      failed: "failed:2",
+      "failed old": "-",
+      unproven: "ambiguous:2",
+      "unproven old": "-",
+      interrupted: "ambiguous:2",
+      "interrupted old": "-",
+      released: "ambiguous:2",
+      "released old": "-",
+      seen: "confirmed:2",
+      "not there": "planned:3",
+      "not there, not wanted": "planned:3",
+      "seen old": "-",
+      dropped: "ambiguous:2",
+      confirm: "-",
+      retry: "-",
+    });
+    expect(table("ambiguous", once)).toEqual({
+      begun: "-",
+      succeeded: "confirmed:2",
+      "succeeded old": "-",
+      "failed, may retry": "failed:2",
+      failed: "failed:2",
+      "failed old": "-",
+      unproven: "-",
+      "unproven old": "-",
+      interrupted: "-",
+      "interrupted old": "-",
+      released: "-",
+      "released old": "-",
+      seen: "confirmed:2",
+      "not there": "planned:3",
+      "not there, not wanted": "dropped:2",
+      "seen old": "-",
+      dropped: "-",
+      confirm: "confirmed:2",
+      retry: "planned:3",
+    });
   });
 
   test("EFFECT-4 the last attempt that the policy allows fails", () => {
-    expect(effectStep(row("planned", { ...plain, maxAttempts: 2 }), { type: "effect.failed", attempt: 2, mayRetry: true })).toMatchObject({ state: "failed", attempt: 2 });
+    expect(effectStep(row("planned", { ...plain, maxAttempts: 2 }), { type: "effect.failed", attempt: 2, mayRetry: true })).toMatchObject({
+      state: "failed",
+      attempt: 2,
+    });
   });
 
   test("EFFECT-2 the third interruption fails an effect that is bounded to three", () => {
-    expect(effectStep(row("planned", { ...plain, interruptions: 1 }), { type: "effect.interrupted" })).toEqual({ state: "planned", attempt: 3, interruptions: 2 });
-    expect(effectStep(row("planned", { ...plain, interruptions: 2 }), { type: "effect.interrupted" })).toEqual({ state: "failed", attempt: 2, interruptions: 3 });
+    expect(effectStep(row("planned", { ...plain, interruptions: 1 }), { type: "effect.interrupted", attempt: 2 })).toEqual({
+      state: "planned",
+      attempt: 3,
+      interruptions: 2,
+    });
+    expect(effectStep(row("planned", { ...plain, interruptions: 2 }), { type: "effect.interrupted", attempt: 2 })).toEqual({
+      state: "failed",
+      attempt: 2,
+      interruptions: 3,
+    });
+  });
+
+  test("EFFECT-30 what was surely not made counts as an interruption, within the same bound", () => {
+    const notThere: EffectEvent = { type: "effect.observed", attempt: 2, happened: false, isWanted: true };
+    expect(effectStep(row("attempting", { ...once, interruptions: 1 }), notThere)).toEqual({ state: "planned", attempt: 3, interruptions: 2 });
+    expect(effectStep(row("attempting", { ...once, interruptions: 2 }), notThere)).toEqual({ state: "failed", attempt: 2, interruptions: 3 });
   });
 
   test("EFFECT-1 every event of the chart is tried above", () => {

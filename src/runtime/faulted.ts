@@ -1,0 +1,55 @@
+/** Mending a faulted actor: the event that its machine could not take, and those that came after it, are delivered again in their order. */
+import type { ActorRecord, JournalRow, Store } from "../../persistence/store.ts";
+import { PawlError } from "../errors.ts";
+import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
+import type { Draft } from "./draft.ts";
+import type { Receipt } from "./runtime.ts";
+import { noteStanding } from "./stopTree.ts";
+import { valueOf } from "./values.ts";
+
+/** Types of the journal rows that an actor gets while it is faulted. */
+const faultRows: readonly string[] = ["pawl.faulted", "pawl.kept"];
+const pageSize = 500;
+
+/** The actor was written by a neighbour of the same group: its journal is not readable yet. */
+export class NotYetReadable extends Error {}
+
+/** `applied` when it goes on; `refused` with `faulted` when its machine threw again, and with its status when it is not faulted. @throws unknownActor, restoreRefused */
+export async function retryFault(env: CascadeEnv, store: Pick<Store, "journal" | "blob">, draft: Draft, faults: Faults, id: string): Promise<Receipt> {
+  const held = await draft.actor(id);
+  if (!held) throw new PawlError("unknownActor", `There is no actor "${id}". Nothing was tried again.`, { subject: id });
+  const { record } = held;
+  if (record.status !== "faulted") return { status: "refused", actor: id, revision: record.revision, code: record.status };
+  await env.definitionOf(record);
+  const events = await keptEvents(store, record);
+  const mended: ActorRecord = { ...record, revision: record.revision + 1, status: "active", updatedAt: draft.at };
+  draft.putActor({ record: mended, hydrated: null }, record.revision);
+  const event = { type: "pawl.retried", id: `${draft.eventId}:retried` };
+  draft.changes.push({ kind: "actor", view: noteStanding(draft, mended, event, null), event, at: draft.at });
+  const flow = new Cascade(draft, env, faults);
+  for (const kept of events) await flow.sendInternal(id, kept);
+  const after = (await draft.actor(id))?.record ?? mended;
+  return after.status === "faulted"
+    ? { status: "refused", actor: id, revision: after.revision, code: "faulted" }
+    : { status: "applied", actor: id, revision: after.revision };
+}
+
+/** What the actor has not taken, oldest first. */
+async function keptEvents(store: Pick<Store, "journal" | "blob">, record: ActorRecord): Promise<readonly EventObjectLike[]> {
+  const rows: JournalRow[] = [];
+  for (let until = record.revision; until > 0;) {
+    const from = Math.max(1, until - pageSize + 1);
+    const page = (await store.journal(record.id, from, pageSize)).filter((row) => row.revision <= until);
+    if (page.at(-1)?.revision !== until) throw new NotYetReadable();
+    const begin = page.findLastIndex((row) => !faultRows.includes(row.type));
+    rows.unshift(...page.slice(begin + 1));
+    if (begin >= 0) break;
+    until = from - 1;
+  }
+  return Promise.all(rows.map(async (row) => eventIn(row.payload && (await valueOf(store, row.payload)))));
+}
+
+function eventIn(payload: unknown): EventObjectLike {
+  if (typeof payload === "object" && payload !== null && "event" in payload) return payload.event as EventObjectLike; // as the cascade journals a fault
+  throw new PawlError("storageDamaged", "A journal row of a faulted actor does not hold its event. Restore a backup of the state directory.");
+}
