@@ -4,13 +4,15 @@ import { answerWhenFinished, projectDecision } from "../../machines/decisionProj
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import type { Store } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
+import { readBlob } from "./values.ts";
 import type { Definition, DefinitionRegistry } from "../runtime/definition.ts";
 import { createRegistry, defineMachine } from "../runtime/registry.ts";
-import { compileGraph } from "../workflow/compile.ts";
+import { compileGraph, compilerRevision } from "../workflow/compile.ts";
 import { Graph, graphMachineId } from "../workflow/graph.ts";
-import { runDefinition } from "./runDefinition.ts";
+import { ownIdentity, runDefinition } from "./runDefinition.ts";
 
 const decisionDefinition: Definition = defineMachine(decisionMachine, {
+  identity: ownIdentity,
   parseEvent(event) {
     if (typeof event === "object" && event !== null && "at" in event)
       throw new PawlError("invalidInput", `The time of an answer is the host's to give: leave "at" out.`, { path: "at" });
@@ -21,14 +23,14 @@ const decisionDefinition: Definition = defineMachine(decisionMachine, {
   unhandled: "refused",
 });
 
-const humanDecisionDefinition = defineMachine(humanDecisionNode);
+const humanDecisionDefinition = defineMachine(humanDecisionNode, { identity: ownIdentity });
 
 /** The registry of a state directory. Graphs are read from its blobs by digest: no author's file is needed to step them. */
 export function hostRegistry(store: Pick<Store, "blob">): DefinitionRegistry {
   return createRegistry([runDefinition, decisionDefinition, humanDecisionDefinition], {
     [graphMachineId]: async (digest) => {
-      const bytes = await store.blob(digest);
-      return bytes ? defineMachine(compileGraph(Graph.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))), digest)) : undefined;
+      const graph = Graph.parse(JSON.parse(Buffer.from(await readBlob(store, digest)).toString("utf8")));
+      return defineMachine(compileGraph(graph, digest), { identity: `${ownIdentity} compiler ${compilerRevision}` });
     },
   });
 }

@@ -5,7 +5,12 @@ import { PawlError } from "../errors.ts";
 import type { ActorView, Definition } from "../runtime/definition.ts";
 import { defineMachine } from "../runtime/registry.ts";
 
+/** Of Pawl's own machines the version decides: an edit that changes nothing for stored runs must not make them refuse.
+ *  test/golden holds the chart of each version, so that one that matters cannot go by without a new version. */
+export const ownIdentity = "pawl";
+
 export const runDefinition: Definition = defineMachine(runMachine, {
+  identity: ownIdentity,
   parseEvent(event) {
     const parsed = RunCommand.safeParse(event);
     if (parsed.success) return parsed.data;

@@ -6,6 +6,9 @@ import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { graphEffects, graphMachineId, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
 import { endStates, graphSetup, type FailureParams } from "./graphSetup.ts";
 
+/** Raised when the same graph compiles to a chart that an actor of the earlier one cannot go on with: it is part of the definition's digest. */
+export const compilerRevision = 1;
+
 /**
  * The machine that runs this graph, as a child of a run: it tells its parent what the run must show (`graph.waiting`, `graph.active`, `graph.ambiguous`).
  * `version` is the graph's digest; graphs with the same digest give the same machine.
