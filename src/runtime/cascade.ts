@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { AnyMachineSnapshot } from "xstate";
 import { markOf, type EffectOptions } from "../../machines/define.ts";
+import { policyFor } from "../../machines/policy.ts";
 import type { ActorRecord, ActorStatus, EffectRecord, JournalEntry, StoredValue } from "../../persistence/store.ts";
 import { isPawlError, PawlError, messageOf } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
@@ -10,7 +11,7 @@ import type { ActorView, Definition } from "./definition.ts";
 import type { Draft, Held } from "./draft.ts";
 import { planMigration } from "./migrate.ts";
 import { linksIn } from "./restore.ts";
-import { isOpen, effectStep, type EffectPolicy } from "./effectRow.ts";
+import { isOpen, effectStep } from "./effectRow.ts";
 import { childLogic, isMachineLogic, plainError, type Address, type ChildLink, type Hydrated, type StepRecord, type StepResult, type Stepper } from "./step.ts";
 
 /** Tells an actor that one below it is faulted. */
@@ -152,6 +153,7 @@ export class Cascade {
   private async deliver(delivery: Delivery, isFirst: boolean): Promise<Delivered> {
     const held = await this.draft.actor(delivery.to);
     if (!held) return { status: "missing", revision: 0, reply: undefined };
+    if (held.record.status === "faulted" && !isFirst) return this.keep(held.record, delivery);
     if (held.record.status !== "active") return { status: "finished", revision: held.record.revision, reply: undefined };
     this.count(held.record.id);
     const { record, definition, hydrated } = await this.ready(held);
@@ -326,11 +328,6 @@ export class Cascade {
     const visitName = options.visit?.(input);
     const visit = visitName === undefined ? null : `${record.id}/${visitName}`;
     const text = jsonText(input ?? null, `input of "${invokeId ?? type}" in actor "${record.id}"`);
-    const policy: EffectPolicy = {
-      retry: (typeof options.retry === "function" ? options.retry(input) : options.retry) ?? null,
-      timeoutMs: (typeof options.timeoutMs === "function" ? options.timeoutMs(input) : options.timeoutMs) ?? null,
-      maxInterrupted: options.maxInterrupted ?? null,
-    };
     const effect: EffectRecord = {
       key,
       actor: record.id,
@@ -343,7 +340,7 @@ export class Cascade {
       attempt: 1,
       interruptions: 0,
       once: typeof options.once === "function" ? options.once(input) : (options.once ?? false),
-      policy: JSON.stringify(policy),
+      policy: JSON.stringify(policyFor(options, input, `Effect "${invokeId ?? type}" of actor "${record.id}"`)),
       input: draft.storeText(text),
       fingerprint: createHash("sha256").update(`${type}\n${text}`).digest("hex"),
       output: null,
@@ -384,8 +381,19 @@ export class Cascade {
     this.draft.journal.push({ actor: id, revision: stopped.revision, eventId: event.id, type: event.type, payload: null, at: this.draft.at, cause: null, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
     this.draft.putActor({ record: stopped, hydrated: held.hydrated }, record.revision);
     const view: ActorView = { record: stopped, value: parts.value, context: parts.context, output: parts.output, error: parts.error };
-    for (const row of (await this.env.findDefinition(record.machineId, record.machineVersion))?.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
+    for (const row of (await this.known(record))?.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
     this.draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: this.draft.at });
+  }
+
+  /** The definition of an actor, if it can be had. */
+  private async known({ machineId, machineVersion }: ActorRecord): Promise<Definition | undefined> {
+    try {
+      return await this.env.findDefinition(machineId, machineVersion);
+    } catch (error) {
+      // Stopping must work without it; whoever wants more of the actor than its end is told what is missing.
+      if (isPawlError(error) && error.kind === "environment") return undefined;
+      throw error;
+    }
   }
 
   /** One journal row with a base of its own: what lies before it was stepped by another machine. Timers and effects go on as they are. */
@@ -450,6 +458,16 @@ export class Cascade {
     for (const row of definition.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
     this.draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: this.draft.at });
     await this.tellFault(record, messageOf(error));
+  }
+
+  /** A faulted actor takes nothing, and loses nothing that timers, effects and other actors tell it: it is delivered when the fault is mended. */
+  private keep(record: ActorRecord, delivery: Delivery): Delivered {
+    const kept: ActorRecord = { ...record, revision: record.revision + 1, updatedAt: this.draft.at };
+    const event = this.envelope({ type: "pawl.kept", event: delivery.event });
+    const parts = readBack<{ value: unknown; context: unknown }>(record.snapshot);
+    this.draft.journal.push({ actor: record.id, revision: kept.revision, eventId: event.id, type: event.type, payload: this.payloadOf(event), at: this.draft.at, cause: delivery.cause, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
+    this.draft.putActor({ record: kept, hydrated: null }, record.revision);
+    return { status: "finished", revision: kept.revision, reply: undefined };
   }
 
   /** The nearest actor above that has an answer to it hears of the fault. */
