@@ -13,7 +13,7 @@ import type { Draft } from "./draft.ts";
 import { effectStep, isOpen } from "./effectRow.ts";
 import type { Settlement } from "./attempt.ts";
 import { EffectRunner } from "./effects.ts";
-import { promiseExecutor } from "./promises.ts";
+import { promiseExecution } from "./promises.ts";
 import { withinBounds } from "./bounds.ts";
 import type { ActorView } from "./definition.ts";
 import { createDefinitions, unmigrated } from "./restore.ts";
@@ -99,7 +99,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     concurrency: options.effectConcurrency ?? defaultConcurrency,
     faults: options.faults,
     onError,
-    executorOf: async (record) => executors[record.type] ?? (await promiseExecutor(record, cache, definitions)),
+    executorOf: async (record) => executors[record.type] ?? (await promiseExecution(record, cache, definitions)),
     inputOf: (record) => valueOf(store, record.input),
     endProcess: async (process) => options.endProcess?.(process),
     line: (record, text) => tell({ kind: "line", effect: record.key, visit: record.visit, root: record.root, text, at: now() }),

@@ -8,7 +8,7 @@ import type { AbortReason, Executors } from "./executor.ts";
 
 export interface EffectRunnerOptions extends AttemptHost {
   /** What executes this effect; undefined: nothing is registered. */
-  readonly executorOf: (record: EffectRecord) => Promise<Executors[string] | undefined>;
+  readonly executorOf: (record: EffectRecord) => Promise<Executors[string] | Execution | undefined>;
   readonly inputOf: (record: EffectRecord) => Promise<unknown>;
   /** Commits the row's event; null: the row refused it (an older attempt, or nobody wants it). */
   readonly settle: (key: string, settlement: Settlement) => Promise<EffectRecord | null>;

@@ -1,18 +1,30 @@
-/** Executes an author's invoked promise: the function given to `fromPromise`, with its input and an abort signal. */
+/** Executes an author's invoked promise: the function given to `fromPromise` or `durable`, with its input and its task. */
 import type { EffectRecord } from "../../persistence/store.ts";
+import { markOf, pawlMark, type DurableOptions } from "../../machines/define.ts";
 import type { StateCache } from "./cache.ts";
-import type { Executor } from "./executor.ts";
+import type { Execution } from "./attempt.ts";
 import type { Definitions } from "./restore.ts";
-import { promiseCreator } from "./step.ts";
+import { childLogic, promiseCreator } from "./step.ts";
 
 const prefix = "promise:";
 
-/** The executor of an effect of type `promise:<src>`; undefined for any other type. */
-export async function promiseExecutor(record: EffectRecord, cache: StateCache, definitions: Definitions): Promise<Executor | undefined> {
+/** What executes an effect of type `promise:<src>`; undefined for any other type. @throws restoreRefused when its machine is gone */
+export async function promiseExecution(record: EffectRecord, cache: StateCache, definitions: Definitions): Promise<Execution | undefined> {
   if (!record.type.startsWith(prefix)) return undefined;
   const held = await cache.actor(record.actor);
   if (!held) return undefined;
-  const definition = await definitions.definitionOf(held.record);
-  const run = promiseCreator(definition.machine, record.type.slice(prefix.length));
-  return run && (async (task) => ({ output: await run({ input: task.input, signal: task.signal }) }));
+  const { machine } = await definitions.definitionOf(held.record);
+  const src = record.type.slice(prefix.length);
+  const run = promiseCreator(machine, src);
+  if (!run) return undefined;
+  const mark = markOf(childLogic(machine, src));
+  const options: DurableOptions<unknown, never> = mark?.kind === "effect" ? mark.options : {};
+  const look = options.observe as DurableOptions<unknown, unknown>["observe"]; // the mark has forgotten its logic's input type, which is what the row holds
+  return {
+    run: async (task) => {
+      const { signal, idempotencyKey, attempt } = task;
+      return { output: await run({ input: task.input, signal, [pawlMark]: { idempotencyKey, attempt, signal, heartbeat: task.heartbeat, report: task.report } }) };
+    },
+    ...(look ? { observe: async ({ input, idempotencyKey, attempt, signal }) => look({ input, idempotencyKey, attempt, signal }) } : {}),
+  };
 }

@@ -3,6 +3,7 @@
  *  Each cast stands where XState's public types do not show what its pure functions take and give.
  *  Children are stubs here: a child machine never runs in its parent's step, a promise never starts. */
 import { createEmptyActor, type AnyActorLogic, type AnyActorRef, type AnyMachineSnapshot, type AnyStateMachine, type EventObject, type Snapshot } from "xstate";
+import { pawlMark, type DurableTask } from "../../machines/define.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { jsonText } from "../json.ts";
 
@@ -91,7 +92,7 @@ export interface PersistedText {
 export const childLogic = (machine: AnyStateMachine, src: string): AnyActorLogic | undefined => (Object.hasOwn(machine.implementations.actors, src) ? machine.implementations.actors[src] : undefined) as AnyActorLogic | undefined; // typed as a union with ProvidedActor configs, which setup() never stores
 
 /** The function behind `fromPromise(...)`. It gets `input` and `signal`; `self`, `system` and `emit` do not exist outside a live actor, and say so. */
-export function promiseCreator(machine: AnyStateMachine, src: string): ((args: { readonly input: unknown; readonly signal: AbortSignal }) => Promise<unknown>) | undefined {
+export function promiseCreator(machine: AnyStateMachine, src: string): ((args: { readonly input: unknown; readonly signal: AbortSignal; readonly [pawlMark]: DurableTask }) => Promise<unknown>) | undefined {
   const logic = childLogic(machine, src);
   if (!logic || isMachineLogic(logic)) return undefined;
   const creator: unknown = logic.config;
@@ -99,10 +100,11 @@ export function promiseCreator(machine: AnyStateMachine, src: string): ((args: {
   const absent = (name: string): never => {
     throw new PawlError("invalidMachine", `The promise "${src}" of machine "${machine.id}" uses "${name}", which a durable promise does not have. Return what you want to say, or send it from the machine.`, { subject: machine.id });
   };
-  return async ({ input, signal }) =>
+  return async ({ input, signal, [pawlMark]: task }) =>
     creator({
       input,
       signal,
+      [pawlMark]: task,
       get self() {
         return absent("self");
       },
