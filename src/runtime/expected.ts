@@ -76,14 +76,17 @@ export const isOfDelay = (key: string, delay: number | string): boolean => key.s
 
 const invokesSomewhere = (machine: AnyStateMachine, key: string): boolean => expectedInvokes([...everyNode(machine.root)]).some((invoke) => invoke.key === key);
 
-/** Whether any action of a machine can start a child: then a child of an unknown name may be a spawned one. */
+/** Whether any action that a machine uses can start a child: then a child of an unknown name may be a spawned one. */
 function maySpawn(machine: AnyStateMachine): boolean {
-  const spawning = (action: unknown): boolean =>
-    typeof action === "function" && "type" in action && (action.type === "xstate.spawnChild" || action.type === "xstate.enqueueActions");
-  return (
-    Object.values(machine.implementations.actions).some(spawning) ||
-    [...everyNode(machine.root)].some((node) =>
-      [...node.entry, ...node.exit, ...[...node.transitions.values(), node.always ?? []].flat().flatMap(({ actions }) => actions)].some(spawning),
-    )
+  const named: { readonly [type: string]: unknown } = machine.implementations.actions;
+  const spawns = (action: unknown): boolean => {
+    if (typeof action === "function") return "type" in action && (action.type === "xstate.spawnChild" || action.type === "xstate.enqueueActions");
+    const type = typeof action === "object" && action !== null && "type" in action ? action.type : action;
+    return typeof type === "string" && typeof named[type] === "function" && spawns(named[type]);
+  };
+  return [...everyNode(machine.root)].some((node) =>
+    [...node.entry, ...node.exit, ...[...node.transitions.values(), node.always ?? []].flat().flatMap(({ actions }) => actions), ...node.initial.actions].some(
+      spawns,
+    ),
   );
 }
