@@ -169,7 +169,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       submit(eventId ?? newEventId(now()), false, async (draft, faults): Promise<Receipt> => {
         const existing = await draft.actor(id);
         if (existing) {
-          if (eventId !== undefined && (await draft.inbox(id, eventId))?.fingerprint === fingerprintOf("pawl.start", { machineId, input })) return { status: "duplicate", actor: id, revision: existing.record.revision };
+          const known = eventId === undefined ? null : await draft.inbox(id, eventId);
+          if (known?.fingerprint === fingerprintOf("pawl.start", { machineId, input })) return { ...readBack<Receipt>(known.receipt), status: "duplicate" };
           return { status: "refused", actor: id, revision: existing.record.revision, code: "keyReused" };
         }
         const definition = version === undefined ? options.definitions.latest(machineId) : await options.definitions.find(machineId, version);
