@@ -29,6 +29,7 @@ export class RunEvents {
           ? null
           : { kind: "line", run: change.root, visit: change.visit, node: visitParts(change.visit).node, text: change.text, at: change.at };
       case "emitted":
+      case "log":
         return null;
     }
   }

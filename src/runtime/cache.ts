@@ -1,6 +1,6 @@
 /** Committed state in memory, by revision: a bounded number of actors, the latest used; the rest costs nothing. */
 import type { ActorRecord, EffectRecord, InboxRecord, Page, Store, TimerRecord } from "../../persistence/store.ts";
-import type { Draft, Held, Reads } from "./draft.ts";
+import { noteName, type Draft, type Held, type Reads } from "./draft.ts";
 import { isOpen } from "./effectRow.ts";
 
 export class StateCache implements Reads {
@@ -8,6 +8,8 @@ export class StateCache implements Reads {
   private readonly limit: number;
   private readonly actors = new Map<string, Held>();
   private readonly openEffects = new Map<string, EffectRecord>();
+  /** System ids of the trees whose machines asked for one. */
+  private readonly names = new Map<string, Map<string, string>>();
 
   constructor(store: Store, limit = 4096) {
     this.store = store;
@@ -47,9 +49,15 @@ export class StateCache implements Reads {
     return everyRow((cursor) => this.store.query("effects", { actor, state: ["planned", "attempting"] }, { limit: 500, cursor }));
   }
 
+  named(root: string): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>> {
+    return this.names.get(root) ?? this.loadNames(root);
+  }
+
   /** Takes over what a commit wrote. */
   take(draft: Draft): void {
     for (const [id, held] of draft.own.actors) {
+      const names = this.names.get(held.record.root);
+      if (names) noteName(names, held.record);
       this.actors.delete(id);
       if (held.record.status === "active") this.put(id, held);
     }
@@ -62,6 +70,7 @@ export class StateCache implements Reads {
   clear(): void {
     this.actors.clear();
     this.openEffects.clear();
+    this.names.clear();
   }
 
   private async load(id: string): Promise<Held | null> {
@@ -72,10 +81,21 @@ export class StateCache implements Reads {
     return held;
   }
 
+  private async loadNames(root: string): Promise<ReadonlyMap<string, string>> {
+    const names = new Map<string, string>();
+    const rows = await everyRow((cursor) => this.store.query("actors", { root, status: ["active", "faulted"] }, { limit: 500, cursor }));
+    for (const record of rows) noteName(names, record);
+    bound(this.names.set(root, names), namedTrees);
+    return names;
+  }
+
   private put(id: string, held: Held): void {
     bound(this.actors.set(id, held), this.limit);
   }
 }
+
+/** Trees whose system ids are kept. */
+const namedTrees = 256;
 
 function bound(map: Map<string, unknown>, limit: number): void {
   while (map.size > limit) {

@@ -1,18 +1,35 @@
-/** One dispatch, computed to its end: the event's step, and every event, child, timer and effect that it asks for, first in first out.
+/** One dispatch, computed to its end: the event's step, and every event, child, timer and effect that it asks for, in the order of XState's
+ *  live actors: what a step asked for is carried out in order and in depth, and an actor that is in a step takes what reaches it after it.
  *  Writes only into the draft; nothing runs. A cast to `never` or of options stands where a mark has forgotten its logic's input type. */
-import { createHash } from "node:crypto";
-import type { AnyMachineSnapshot } from "xstate";
 import { markOf, type EffectOptions } from "../../machines/define.ts";
-import { policyFor } from "../../machines/policy.ts";
-import type { ActorRecord, ActorStatus, EffectRecord, JournalEntry, StoredValue } from "../../persistence/store.ts";
+import type { ActorRecord, ActorStatus, JournalEntry, StoredValue } from "../../persistence/store.ts";
 import { isPawlError, PawlError, messageOf } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
-import type { ActorView, Definition } from "./definition.ts";
+import { childActor, childEffect } from "./children.ts";
+import { viewOf, type ActorView, type Definition } from "./definition.ts";
 import type { Draft, Held } from "./draft.ts";
-import { planMigration } from "./migrate.ts";
+import { isOpen } from "./effectRow.ts";
+import { journalEntry, placeholder } from "./journalEntry.ts";
+import { Mailboxes } from "./mailboxes.ts";
+import { migrateActor, type Ready } from "./migrateActor.ts";
+import { dataOf, Outgoing, type EventObjectLike } from "./outgoing.ts";
+import { refsInMessages } from "./refs.ts";
+import { dropEffect, planEffect } from "./planEffect.ts";
 import { linksIn } from "./restore.ts";
-import { isOpen, effectStep } from "./effectRow.ts";
-import { childLogic, isMachineLogic, plainError, type Address, type ChildLink, type Hydrated, type StepRecord, type StepResult, type Stepper } from "./step.ts";
+import {
+  NeedsNames,
+  plainError,
+  type Address,
+  type ChildLink,
+  type Hydrated,
+  type SpawnRecord,
+  type StepRecord,
+  type StepResult,
+  type Stepper,
+  type SystemNames,
+} from "./step.ts";
+import { isUnfinished, noteStanding } from "./stopTree.ts";
+import { TreeNames } from "./treeNames.ts";
 
 /** Tells an actor that one below it is faulted. */
 const childFaulted = "pawl.childFaulted";
@@ -35,20 +52,18 @@ export interface CascadeEnv {
 
 type Cause = JournalEntry["cause"];
 
-export interface EventObjectLike {
-  readonly type: string;
-  readonly [key: string]: unknown;
-}
-
 interface Delivery {
   readonly to: string;
   readonly event: EventObjectLike;
   readonly cause: Cause;
   /** What the journal keeps of it when that is not the event itself. */
   readonly payload?: StoredValue | null;
-  /** The end of this child, an actor's id or an effect's key: it reaches the parent under the name that the parent knows it by now. */
+  /** The child actor or effect whose end this is: the name that its parent knows it by may have changed since. */
   readonly child?: string;
 }
+
+/** What waits for an actor that is in a step. */
+type Waiting = Delivery | "stop";
 
 export interface Delivered {
   readonly status: "applied" | "ignored" | "finished" | "missing";
@@ -78,11 +93,33 @@ export interface NewActor {
   readonly systemId: string | null;
 }
 
-/** An actor that can step on its definition. */
-export interface Ready {
-  readonly definition: Definition;
+/** A machine that could not make its first transition: its parent hears of it as of any failure of a child. */
+class StartFailed extends Error {
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+  }
+}
+
+/** An event as an actor took it: what it was given, and what its machine saw of that. */
+interface Taken {
+  readonly id: string;
+  readonly event: EventObjectLike;
+  readonly given: EventObjectLike;
+  readonly delivery: Delivery;
+  readonly isFirst: boolean;
+}
+
+/** A step whose records are carried out. */
+interface Step {
   readonly record: ActorRecord;
-  readonly hydrated: Hydrated;
+  readonly definition: Definition;
+  readonly cause: Cause;
+  readonly isFirst: boolean;
+  readonly outgoing: Outgoing;
+  /** Definitions of the children that are durable actors. */
+  readonly children: ReadonlyMap<ChildLink, Definition>;
+  /** Counts what needs a name of its own: effects, and timers without an id. */
+  ordinal: number;
 }
 
 /** Computes one dispatch. A machine that throws at an internal event is faulted; at the first event of the dispatch the throw is the caller's. */
@@ -90,7 +127,8 @@ export class Cascade {
   private readonly draft: Draft;
   private readonly env: CascadeEnv;
   private readonly faults: Faults;
-  private readonly queue: Delivery[] = [];
+  private readonly mailboxes = new Mailboxes<Waiting>();
+  private readonly names: TreeNames;
   private deliveries = 0;
   private steps = 0;
   private events = 0;
@@ -98,27 +136,33 @@ export class Cascade {
 
   constructor(draft: Draft, env: CascadeEnv, faults: Faults) {
     this.draft = draft;
+    this.names = new TreeNames(draft);
     this.env = env;
     this.faults = faults;
   }
 
   /** Starts a root actor, and all that follows. @throws what its first transition throws */
   async start(actor: NewActor): Promise<void> {
-    await this.init(actor, null);
-    await this.drain();
+    this.mailboxes.open(actor.id);
+    try {
+      await this.init(actor, null);
+    } catch (error) {
+      throw error instanceof StartFailed ? error.cause : error;
+    }
+    await this.takeWaiting(actor.id);
   }
 
   /** Applies an event from outside, and all that follows. @throws what its guards and assigns throw; then nothing of the draft may be committed */
   async send(to: string, event: EventObjectLike, payload: StoredValue | null, cause: Cause = null): Promise<Delivered> {
+    this.mailboxes.open(to);
     const delivered = await this.deliver({ to, event, cause, payload }, true);
-    await this.drain();
+    await this.takeWaiting(to);
     return { ...delivered, reply: this.reply };
   }
 
   /** Applies an event of Pawl's own (timer, result of the effect `child`), and all that follows; never throws for what the machine does. */
   async sendInternal(to: string, event: EventObjectLike, child?: string): Promise<void> {
-    this.queue.push({ to, event, cause: null, ...(child === undefined ? {} : { child }) });
-    await this.drain();
+    await this.hand({ to, event, cause: null, ...(child === undefined ? {} : { child }) });
   }
 
   /** An actor with its definition, ready to step; one whose version is gone is migrated first, in this same commit. @throws restoreRefused */
@@ -129,25 +173,39 @@ export class Cascade {
     return { definition, record, hydrated: held.hydrated ?? this.env.hydrate(definition, record) };
   }
 
-  private async drain(): Promise<void> {
-    for (let next = this.queue.shift(); next; next = this.queue.shift()) {
-      const number = (this.deliveries += 1);
-      if (this.faults.has(number)) {
-        await this.fault(next, this.faults.get(number));
-        continue;
-      }
-      try {
-        await this.deliver(next, false);
-      } catch (error) {
-        // It is not the machine that cannot take the event: the actor waits as it is until its machine is back.
-        throw isPawlError(error) && error.code === "restoreRefused" ? error : new FaultAt(number, error);
-      }
+  /** Has the event taken now, or when its actor has come to the end of the step that it is in. */
+  private async hand(delivery: Delivery): Promise<void> {
+    const { to } = delivery;
+    if (this.mailboxes.holds(to, delivery)) return;
+    this.mailboxes.open(to);
+    await this.take(delivery);
+    await this.takeWaiting(to);
+  }
+
+  private async takeWaiting(actor: string): Promise<void> {
+    for (let next = this.mailboxes.next(actor); next; next = this.mailboxes.next(actor)) await (next === "stop" ? this.stopNow(actor) : this.take(next));
+  }
+
+  private async take(delivery: Delivery): Promise<void> {
+    const number = (this.deliveries += 1);
+    if (this.faults.has(number)) return this.fault(delivery, this.faults.get(number));
+    try {
+      await this.deliver(delivery, false);
+    } catch (error) {
+      // It is not the machine that cannot take the event: the actor waits as it is until its machine is back.
+      if (error instanceof FaultAt || (isPawlError(error) && error.code === "restoreRefused")) throw error;
+      throw new FaultAt(number, error);
     }
   }
 
   private count(actor: string): void {
     this.steps += 1;
-    if (this.steps > cascadeLimit) throw new PawlError("cascadeLimit", `An event caused more than ${cascadeLimit} steps, the last at actor "${actor}": actors send events to each other in a loop. Nothing of it was stored; break the loop in their machines.`, { subject: actor });
+    if (this.steps > cascadeLimit)
+      throw new PawlError(
+        "cascadeLimit",
+        `An event caused more than ${cascadeLimit} steps, the last at actor "${actor}": actors send events to each other in a loop. Nothing of it was stored; break the loop in their machines.`,
+        { subject: actor },
+      );
   }
 
   private async deliver(delivery: Delivery, isFirst: boolean): Promise<Delivered> {
@@ -158,27 +216,55 @@ export class Cascade {
     this.count(held.record.id);
     const { record, definition, hydrated } = await this.ready(held);
     const stepper = this.env.stepper(definition);
-    const child = delivery.child === undefined ? undefined : stepper.children(hydrated).find(({ link }) => link.actor === delivery.child || link.effect === delivery.child);
-    const given = child === undefined ? delivery.event : endOf(child.key, delivery.event);
-    const event = this.envelope(given);
-    const result = stepper.step(hydrated, event);
+    const given = this.given(delivery, stepper, hydrated);
+    if (!given) return { status: "ignored", revision: record.revision, reply: undefined };
+    const { id, event } = this.envelope(given);
+    const result = await this.withNames(record.root, (names) => stepper.step(names ? this.env.hydrate(definition, record) : hydrated, event, names));
     if (!result.changed) return { status: "ignored", revision: record.revision, reply: undefined };
-    await this.applied({ ...record, revision: record.revision + 1, updatedAt: this.draft.at }, record.revision, definition, result, event, { ...delivery, event: given }, isFirst);
+    await this.applied({ ...record, revision: record.revision + 1, updatedAt: this.draft.at }, record.revision, definition, result, {
+      id,
+      event,
+      given,
+      delivery,
+      isFirst,
+    });
     return { status: "applied", revision: record.revision + 1, reply: undefined };
   }
 
-  /** `at` and `id` are on every event; an event's own fields of these names are its own. */
-  private envelope(event: EventObjectLike): EventObjectLike & { readonly id: string; readonly at: number } {
+  /** The event, under the name that the actor knows its child by now; nothing for the end of a child that it does not have any more. */
+  private given({ event, child }: Delivery, stepper: Stepper, hydrated: Hydrated): EventObjectLike | undefined {
+    if (child === undefined) return event;
+    const known = stepper.children(hydrated).find(({ link }) => link.actor === child || link.effect === child);
+    return known && endOf(known.key, event);
+  }
+
+  /** A machine that looks for actors by their system ids is stepped again with the names of its tree, from the stored snapshot: the first try may have left traces. */
+  private async withNames(root: string, step: (names?: SystemNames) => StepResult): Promise<StepResult> {
+    try {
+      return step();
+    } catch (error) {
+      if (error instanceof NeedsNames) return step(await this.names.of(root));
+      throw error;
+    }
+  }
+
+  /** `at` and `id` are on every event; an event's own fields of these names are its own. `id`: the envelope's, whatever the event says. */
+  private envelope(event: EventObjectLike): { readonly id: string; readonly event: EventObjectLike } {
     const id = this.events === 0 ? this.draft.eventId : `${this.draft.eventId}/${this.events}`;
     this.events += 1;
-    return { at: this.draft.at, id, ...event } as EventObjectLike & { readonly id: string; readonly at: number }; // own fields may have other types: then they are the author's business
+    return { id, event: { at: this.draft.at, id, ...event } };
   }
 
   private async init(actor: NewActor, cause: Cause): Promise<void> {
     this.count(actor.id);
-    const { definition, draft } = { definition: actor.definition, draft: this.draft };
-    const result = this.env.stepper(definition).init(actor.id, actor.parent?.id ?? null, actor.input);
-    if (result.status === "error") throw result.error;
+    const { draft } = this;
+    const { definition, childKey } = actor;
+    const root = actor.parent?.root ?? actor.id;
+    const what = `input of actor "${actor.id}"`;
+    // What the actor starts with is what is stored: nothing shared with whoever gave it.
+    const input = dataOf(actor.input, what);
+    const result = await this.withNames(root, (names) => this.env.stepper(definition).init(actor.id, actor.parent?.id ?? null, input, childKey, names));
+    if (result.status === "error") throw new StartFailed(result.error);
     const record: ActorRecord = {
       id: actor.id,
       revision: 1,
@@ -190,91 +276,120 @@ export class Cascade {
       parent: actor.parent?.id ?? null,
       childKey: actor.childKey,
       systemId: actor.systemId,
-      root: actor.parent?.root ?? actor.id,
+      root,
       createdAt: draft.at,
       updatedAt: draft.at,
     };
-    const event = this.envelope({ type: "xstate.init", input: actor.input });
-    await this.applied(record, 0, definition, result, event, { to: actor.id, event, cause, payload: actor.input === undefined ? null : draft.store({ input: actor.input }, `input of actor "${actor.id}"`) }, false);
+    const given = { type: "xstate.init", input };
+    await this.applied(record, 0, definition, result, {
+      ...this.envelope(given),
+      given,
+      isFirst: false,
+      delivery: { to: actor.id, event: given, cause, payload: input === undefined ? null : draft.store({ input }, what) },
+    });
   }
 
-  /** Writes a step's outcome: what it asked for in document order, then the actor itself. */
-  private async applied(record: ActorRecord, before: number, definition: Definition, result: StepResult, event: EventObjectLike & { readonly id: string }, delivery: Delivery, isFirst: boolean): Promise<void> {
+  /** Writes a step's outcome: what it asked for in order, then the actor itself. */
+  private async applied(
+    record: ActorRecord,
+    before: number,
+    definition: Definition,
+    result: StepResult,
+    { id, event, given, delivery, isFirst }: Taken,
+  ): Promise<void> {
     const { draft } = this;
     const cause: Cause = { index: draft.journal.length };
     // The place in the journal is taken now, so that what follows from this step stands behind it.
     draft.journal.push(placeholder);
     draft.putActor({ record, hydrated: result.next }, before);
-    let ordinal = 0;
-    for (const asked of result.records) ordinal = await this.apply(asked, record, definition, ordinal, cause, isFirst);
+    this.names.started(record.systemId);
+    const step: Step = {
+      record,
+      definition,
+      cause,
+      isFirst,
+      outgoing: new Outgoing(record.id, given, event),
+      children: await this.named(result.records, record, definition),
+      ordinal: 0,
+    };
+    for (const asked of result.records) await this.apply(asked, step);
     const status: ActorStatus = result.status;
     const stepper = this.env.stepper(definition);
     const text = stepper.persist(result.next);
     const stored: ActorRecord = { ...record, status, snapshot: text.snapshot };
     draft.putActor({ record: stored, hydrated: result.next }, before);
-    draft.journal[cause.index] = {
-      actor: record.id,
-      revision: record.revision,
-      eventId: event.id,
-      type: event.type,
-      payload: delivery.payload === undefined ? this.payloadOf(delivery.event) : delivery.payload,
-      at: draft.at,
-      cause: delivery.cause,
-      machineVersion: record.machineVersion,
-      definitionDigest: record.definitionDigest,
-      stateValue: text.value,
-      contextHash: createHash("sha256").update(text.context).digest("hex"),
-      snapshot: record.revision === 1 || record.revision % 100 === 0 ? text.snapshot : null,
-    };
+    const payload = delivery.payload === undefined ? this.payloadOf(given) : delivery.payload;
+    draft.journal[cause.index] = journalEntry(stored, { eventId: id, type: event.type, payload, at: draft.at, cause: delivery.cause }, text);
     const view = viewOf(stored, result.next.snapshot);
     for (const row of definition.project?.(view) ?? []) draft.rows.set(`${row.table}\n${row.row.id}`, row);
-    draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: draft.at });
+    draft.changes.push({ kind: "actor", view, event: { ...event, id }, at: draft.at });
     if (status !== "active") await this.finished(stored, result, cause);
   }
 
   private payloadOf(event: EventObjectLike): StoredValue | null {
-    const { type, at: _at, id: _id, ...payload } = event;
+    const { type, ...payload } = event;
     return Object.keys(payload).length === 0 ? null : this.draft.store(payload, `event "${type}"`);
   }
 
-  private async apply(asked: StepRecord, record: ActorRecord, definition: Definition, ordinal: number, cause: Cause, isFirst: boolean): Promise<number> {
+  private async apply(asked: StepRecord, step: Step): Promise<void> {
     const { draft } = this;
+    const { record, outgoing, cause } = step;
     switch (asked.kind) {
       case "spawn":
-        return this.spawn(asked, record, definition, ordinal, cause);
+        await this.spawn(asked, step);
+        return;
       case "stop":
         if (asked.link) await this.stop(asked.link);
-        return ordinal;
+        return;
       case "timer": {
-        const to = asked.to.kind === "self" ? record.id : this.resolve(asked.to, record);
-        const key = asked.key ?? `${record.revision}:${ordinal}`;
-        if (to !== null) draft.putTimer({ op: "set", timer: { actor: record.id, key, dueAt: draft.at + asked.delayMs, to, event: jsonText(asked.event, `delayed event "${asked.event.type}" of actor "${record.id}"`), revision: record.revision } });
-        return ordinal + 1;
+        const to = this.resolve(asked.to, record);
+        const key = asked.key ?? `${record.revision}:${step.ordinal}`;
+        step.ordinal += 1;
+        if (to !== null)
+          draft.putTimer({
+            op: "set",
+            timer: {
+              actor: record.id,
+              key,
+              dueAt: draft.at + asked.delayMs,
+              to,
+              event: outgoing.text(asked.event, `delayed event "${asked.event.type}"`),
+              revision: record.revision,
+            },
+          });
+        return;
       }
       case "cancelTimer":
         draft.putTimer({ op: "clear", actor: record.id, key: asked.key });
-        return ordinal;
+        return;
       case "send": {
         const to = this.resolve(asked.to, record);
-        if (to !== null) this.queue.push({ to, event: roundTrip(asked.event, record.id), cause });
-        return ordinal;
+        if (to !== null) await this.hand({ to, event: outgoing.event(asked.event), cause });
+        return;
       }
       case "emit": {
-        const event = roundTrip(asked.event, record.id);
-        if (isFirst && event.type === "pawl.reply") {
+        const event = outgoing.event(asked.event, `event "${asked.event.type}" emitted`);
+        if (step.isFirst && event.type === "pawl.reply") {
           const { type: _type, ...reply } = event;
           this.reply = reply;
-        } else draft.changes.push({ kind: "emitted", actor: record.id, event, at: draft.at });
-        return ordinal;
+        } else draft.changes.push({ kind: "emitted", actor: record.id, root: record.root, event, at: draft.at });
+        return;
       }
+      case "log":
+        draft.changes.push({
+          kind: "log",
+          actor: record.id,
+          root: record.root,
+          label: asked.label,
+          value: dataOf(asked.value, `value logged by actor "${record.id}"`),
+          at: draft.at,
+        });
+        return;
       case "action": {
         const mark = markOf(asked.implementation);
         if (mark?.kind === "effect") {
-          this.plan(record, null, mark.type, mark.options as EffectOptions<unknown>, asked.params, ordinal);
-          return ordinal + 1;
-        }
-        if (asked.exec) draft.volatile.push(asked.exec);
-        return ordinal;
+          this.plan(step, null, mark.type, mark.options as EffectOptions<unknown>, asked.params);
+        } else if (asked.exec) draft.volatile.push(asked.exec);
       }
     }
   }
@@ -285,34 +400,63 @@ export class Cascade {
         return record.id;
       case "parent":
         return record.parent;
+      case "actor":
+        return address.id;
       case "child":
         return address.link.actor ?? null; // a promise takes no events
     }
   }
 
-  private async spawn(asked: Extract<StepRecord, { kind: "spawn" }>, record: ActorRecord, definition: Definition, ordinal: number, cause: Cause): Promise<number> {
-    const logic = childLogic(definition.machine, asked.src);
-    const mark = markOf(logic);
-    if (mark?.kind === "machineFromInput" || isMachineLogic(logic)) {
-      const visit = mark && mark.kind !== "effect" ? mark.visit : undefined;
-      const machineId = mark?.kind === "machineFromInput" ? mark.machineId : isMachineLogic(logic) ? logic.id : asked.src;
-      const version = mark?.kind === "machineFromInput" ? mark.version(asked.input as never) : null;
-      const child = await this.env.findDefinition(machineId, version);
-      if (!child) throw new PawlError("unknownMachine", `Actor "${record.id}" starts "${asked.key}" from machine "${machineId}"${version === null ? "" : ` version ${version}`}, which is not registered. Register it beside "${definition.id}".`, { subject: record.id });
-      const id = await this.childId(record, asked.key, visit?.(asked.input as never));
-      asked.link.actor = id;
-      try {
-        await this.init({ id, definition: child, input: asked.input, parent: record, childKey: asked.key, systemId: asked.systemId }, cause);
-      } catch (error) {
-        if (error instanceof PawlError && (error.code === "cascadeLimit" || error.code === "unknownMachine")) throw error;
-        this.queue.push({ to: record.id, event: { type: `xstate.error.actor.${asked.key}`, error: plainError(error), actorId: asked.key }, cause });
-      }
-      return ordinal;
+  /** Gives the children of a step their ids before any of them starts: what is sent to one meanwhile waits for it. */
+  private async named(records: readonly StepRecord[], record: ActorRecord, definition: Definition): Promise<ReadonlyMap<ChildLink, Definition>> {
+    const children = new Map<ChildLink, Definition>();
+    for (const asked of records) {
+      const child = asked.kind === "spawn" ? await childActor(this.env.findDefinition, record, definition, asked) : null;
+      if (asked.kind !== "spawn" || !child) continue;
+      asked.link.actor = await this.childId(record, asked.key, child.visit);
+      this.mailboxes.open(asked.link.actor);
+      children.set(asked.link, child.definition);
     }
-    const options = mark?.kind === "effect" ? (mark.options as EffectOptions<unknown>) : {};
-    const type = mark?.kind === "effect" && mark.type !== "" ? mark.type : `promise:${asked.src}`;
-    asked.link.effect = this.plan(record, asked.key, type, options, asked.input, ordinal);
-    return ordinal + 1;
+    return children;
+  }
+
+  private async spawn(asked: SpawnRecord, step: Step): Promise<void> {
+    const { record, cause } = step;
+    if (asked.replaces) await this.checkReplaced(asked.replaces, asked.key, record);
+    const definition = step.children.get(asked.link);
+    const id = asked.link.actor;
+    if (definition && id !== undefined) {
+      if (asked.systemId !== null) await this.names.claim(asked.systemId, id, record);
+      try {
+        await this.init({ id, definition, input: asked.input, parent: record, childKey: asked.key, systemId: asked.systemId }, cause);
+      } catch (error) {
+        if (!(error instanceof StartFailed)) throw error;
+        this.mailboxes.close(id);
+        this.names.started(asked.systemId);
+        await this.hand({
+          to: record.id,
+          event: { type: `xstate.error.actor.${asked.key}`, error: plainError(error.cause), actorId: asked.key },
+          cause,
+          child: id,
+        });
+        return;
+      }
+      return this.takeWaiting(id);
+    }
+    const { type, options } = childEffect(step.definition, asked.src);
+    asked.link.effect = this.plan(step, asked.key, type, options, asked.input);
+  }
+
+  /** A name may be given again when the child that had it has ended. */
+  private async checkReplaced(link: ChildLink, key: string, record: ActorRecord): Promise<void> {
+    const actor = link.actor === undefined ? null : await this.draft.actor(link.actor);
+    const effect = link.effect === undefined ? null : await this.draft.effect(link.effect);
+    if ((actor && isUnfinished(actor.record)) || (effect && isOpen(effect.state)))
+      throw new PawlError(
+        "invalidMachine",
+        `Actor "${record.id}" starts a second child "${key}" while the first is running: nothing could stop the first any more. Stop it before (stopChild("${key}")), or give the second another id.`,
+        { subject: record.id },
+      );
   }
 
   /** `<parent>/<visit>` for nodes; else `<parent>/<key>`, with the parent's revision when that name was used before. */
@@ -322,67 +466,41 @@ export class Cascade {
     return (await this.draft.actor(id)) ? `${id}.${parent.revision}` : id;
   }
 
-  private plan(record: ActorRecord, invokeId: string | null, type: string, options: EffectOptions<unknown>, input: unknown, ordinal: number): string {
-    const { draft } = this;
-    const key = `${record.id}@${record.revision}:${ordinal}`;
-    const visitName = options.visit?.(input);
-    const visit = visitName === undefined ? null : `${record.id}/${visitName}`;
-    const text = jsonText(input ?? null, `input of "${invokeId ?? type}" in actor "${record.id}"`);
-    const effect: EffectRecord = {
-      key,
-      actor: record.id,
-      root: record.root,
-      invokeId,
-      type,
-      visit,
-      idempotencyKey: visit ?? key,
-      state: "planned",
-      attempt: 1,
-      interruptions: 0,
-      once: typeof options.once === "function" ? options.once(input) : (options.once ?? false),
-      policy: JSON.stringify(policyFor(options, input, `Effect "${invokeId ?? type}" of actor "${record.id}"`)),
-      input: draft.storeText(text),
-      fingerprint: createHash("sha256").update(`${type}\n${text}`).digest("hex"),
-      output: null,
-      error: null,
-      process: null,
-      notBefore: this.env.isAdopted(record.root) ? null : draft.at,
-      createdAt: draft.at,
-      updatedAt: draft.at,
-      ambiguousSince: null,
-    };
-    draft.putEffect(effect, null);
-    return key;
+  private plan(step: Step, invokeId: string | null, type: string, options: EffectOptions<unknown>, input: unknown): string {
+    const { record, ordinal } = step;
+    step.ordinal += 1;
+    return planEffect(this.draft, record, { invokeId, type, options, input, ordinal }, this.env.isAdopted(record.root));
   }
 
   /** The parent no longer wants this child: an effect is dropped, an actor stops with its children. */
   private async stop(link: ChildLink): Promise<void> {
-    if (link.effect !== undefined) await this.dropEffect(link.effect);
+    if (link.effect !== undefined) await dropEffect(this.draft, link.effect);
     if (link.actor !== undefined) await this.stopActor(link.actor);
   }
 
-  private async dropEffect(key: string): Promise<void> {
-    const record = await this.draft.effect(key);
-    if (!record || !isOpen(record.state)) return;
-    const next = effectStep(record, { type: "effect.dropped" });
-    if (next) this.draft.putEffect({ ...record, ...next, updatedAt: this.draft.at, ambiguousSince: next.state === "ambiguous" ? this.draft.at : null }, record);
+  /** An actor that is in a step comes to its end first, and then takes nothing more. */
+  private async stopActor(id: string): Promise<void> {
+    if (!this.mailboxes.isOpen(id)) return this.stopNow(id);
+    this.mailboxes.clear(id);
+    this.mailboxes.holds(id, "stop");
+    this.names.stops(id);
   }
 
   /** Needs no machine: what cannot be restored can still be cancelled. */
-  private async stopActor(id: string): Promise<void> {
+  private async stopNow(id: string): Promise<void> {
     const held = await this.draft.actor(id);
-    if (!held || held.record.status !== "active") return;
+    this.names.stopped(id);
+    if (!held || !isUnfinished(held.record)) return;
     const { record } = held;
-    const parts = readBack<{ value: unknown; context: unknown; output?: unknown; error?: unknown }>(record.snapshot);
     for (const link of linksIn(held)) await this.stop(link);
     await this.clearTimers(id);
     const stopped: ActorRecord = { ...record, revision: record.revision + 1, status: "stopped", updatedAt: this.draft.at };
-    const event = this.envelope({ type: "xstate.stop" });
-    this.draft.journal.push({ actor: id, revision: stopped.revision, eventId: event.id, type: event.type, payload: null, at: this.draft.at, cause: null, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
+    const type = "xstate.stop";
+    const event = { type, id: this.envelope({ type }).id };
+    const view = noteStanding(this.draft, stopped, event, null);
     this.draft.putActor({ record: stopped, hydrated: held.hydrated }, record.revision);
-    const view: ActorView = { record: stopped, value: parts.value, context: parts.context, output: parts.output, error: parts.error };
     for (const row of (await this.known(record))?.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
-    this.draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: this.draft.at });
+    this.draft.changes.push({ kind: "actor", view, event, at: this.draft.at });
   }
 
   /** The definition of an actor, if it can be had. */
@@ -396,36 +514,14 @@ export class Cascade {
     }
   }
 
-  /** One journal row with a base of its own: what lies before it was stepped by another machine. Timers and effects go on as they are. */
-  private async migrate(before: ActorRecord, definition: Definition): Promise<Ready> {
-    const { draft, env } = this;
-    await env.beforeMigration();
-    const plan = planMigration(definition, before, await draft.timersOf(before.id));
-    const stepper = env.stepper(definition);
-    const record: ActorRecord = { ...before, revision: before.revision + 1, machineVersion: definition.version, definitionDigest: definition.digest, snapshot: plan.snapshot, updatedAt: draft.at };
-    const hydrated = env.hydrate(definition, record);
-    const event = { type: "pawl.migrated", from: before.machineVersion, to: definition.version, at: draft.at, id: `${draft.eventId}/migrated` };
-    const cause: Cause = { index: draft.journal.length };
-    draft.journal.push(placeholder);
-    draft.putActor({ record, hydrated }, before.revision);
-    const children = stepper.children(hydrated);
-    let ordinal = 0;
-    for (const link of plan.stop) await this.stop(link);
-    for (const { key, src, systemId, input } of plan.start) {
-      const link = children.find((child) => child.key === key)?.link;
-      if (link) ordinal = await this.spawn({ kind: "spawn", key, src, systemId, link, input: stepper.evaluate(input, hydrated, event) }, record, definition, ordinal, cause);
-    }
-    for (const { actor, key } of plan.cleared) draft.putTimer({ op: "clear", actor, key });
-    for (const { from, to } of plan.carried) draft.putTimer({ op: "set", timer: { ...from, key: to.key, event: jsonText({ type: to.key }, "timer"), revision: record.revision } });
-    for (const { key, delay } of plan.armed) draft.putTimer({ op: "set", timer: { actor: record.id, key, dueAt: draft.at + stepper.delay(delay, hydrated, event), to: record.id, event: jsonText({ type: key }, "timer"), revision: record.revision } });
-    const text = stepper.persist(hydrated);
-    const stored: ActorRecord = { ...record, snapshot: text.snapshot };
-    draft.putActor({ record: stored, hydrated }, before.revision);
-    draft.journal[cause.index] = { actor: stored.id, revision: stored.revision, eventId: event.id, type: event.type, payload: this.payloadOf(event), at: draft.at, cause: null, machineVersion: stored.machineVersion, definitionDigest: stored.definitionDigest, stateValue: text.value, contextHash: createHash("sha256").update(text.context).digest("hex"), snapshot: text.snapshot };
-    const view = viewOf(stored, hydrated.snapshot);
-    for (const row of definition.project?.(view) ?? []) draft.rows.set(`${row.table}\n${row.row.id}`, row);
-    draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: draft.at });
-    return { definition, record: stored, hydrated };
+  private migrate(before: ActorRecord, definition: Definition): Promise<Ready> {
+    const start = async (spawns: readonly SpawnRecord[], record: ActorRecord, cause: Cause): Promise<void> => {
+      const migrated = { type: "pawl.migrated" };
+      const children = await this.named(spawns, record, definition);
+      const step: Step = { record, definition, cause, isFirst: false, outgoing: new Outgoing(record.id, migrated, migrated), children, ordinal: 0 };
+      for (const asked of spawns) await this.spawn(asked, step);
+    };
+    return migrateActor(this.draft, this.env, { stop: (link) => this.stop(link), start }, before, definition);
   }
 
   private async clearTimers(actor: string): Promise<void> {
@@ -440,7 +536,7 @@ export class Cascade {
       result.status === "done"
         ? { type: `xstate.done.actor.${actorId}`, output: result.output, actorId }
         : { type: `xstate.error.actor.${actorId}`, error: plainError(result.error), actorId };
-    this.queue.push({ to: record.parent, event: roundTrip(event, record.id), cause, child: record.id });
+    await this.hand({ to: record.parent, event: readBack(jsonText(event, `output of actor "${record.id}"`, refsInMessages)), cause, child: record.id });
   }
 
   /** SPEC 16: an internal event whose guard or assign throws leaves the actor as it was, faulted, with the event kept. */
@@ -449,34 +545,34 @@ export class Cascade {
     if (!held) throw error;
     const { record } = held;
     const definition = await this.env.definitionOf(record);
-    const event = this.envelope({ type: "pawl.faulted", event: delivery.event, message: messageOf(error) });
+    const message = messageOf(error);
+    const type = "pawl.faulted";
+    const event = { type, id: this.envelope({ type }).id };
     const faulted: ActorRecord = { ...record, revision: record.revision + 1, status: "faulted", updatedAt: this.draft.at };
-    const parts = readBack<{ value: unknown; context: unknown }>(record.snapshot);
-    this.draft.journal.push({ actor: record.id, revision: faulted.revision, eventId: event.id, type: event.type, payload: this.payloadOf(event), at: this.draft.at, cause: delivery.cause, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
+    const standing = noteStanding(this.draft, faulted, event, { event: delivery.event, message }, delivery.cause);
     this.draft.putActor({ record: faulted, hydrated: null }, record.revision);
-    const view: ActorView = { record: faulted, value: parts.value, context: parts.context, output: undefined, error: { reason: "faulted", message: messageOf(error) } };
+    const view: ActorView = { ...standing, output: undefined, error: { reason: "faulted", message } };
     for (const row of definition.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
-    this.draft.changes.push({ kind: "actor", view, event: { type: event.type, id: event.id }, at: this.draft.at });
-    await this.tellFault(record, messageOf(error));
+    this.draft.changes.push({ kind: "actor", view, event, at: this.draft.at });
+    await this.tellFault(record, message);
   }
 
   /** A faulted actor takes nothing, and loses nothing that timers, effects and other actors tell it: it is delivered when the fault is mended. */
   private keep(record: ActorRecord, delivery: Delivery): Delivered {
     const kept: ActorRecord = { ...record, revision: record.revision + 1, updatedAt: this.draft.at };
-    const event = this.envelope({ type: "pawl.kept", event: delivery.event });
-    const parts = readBack<{ value: unknown; context: unknown }>(record.snapshot);
-    this.draft.journal.push({ actor: record.id, revision: kept.revision, eventId: event.id, type: event.type, payload: this.payloadOf(event), at: this.draft.at, cause: delivery.cause, machineVersion: record.machineVersion, definitionDigest: record.definitionDigest, stateValue: JSON.stringify(parts.value), contextHash: createHash("sha256").update(JSON.stringify(parts.context)).digest("hex"), snapshot: null });
+    const type = "pawl.kept";
+    noteStanding(this.draft, kept, { type, id: this.envelope({ type }).id }, { event: delivery.event }, delivery.cause);
     this.draft.putActor({ record: kept, hydrated: null }, record.revision);
     return { status: "finished", revision: kept.revision, reply: undefined };
   }
 
   /** The nearest actor above that has an answer to it hears of the fault. */
   private async tellFault(record: ActorRecord, message: string): Promise<void> {
-    for (let below = record; below.parent !== null; ) {
+    for (let below = record; below.parent !== null;) {
       const above = await this.draft.actor(below.parent);
       if (!above) return;
       if ((await this.env.definitionOf(above.record)).machine.events.includes(childFaulted)) {
-        this.queue.push({ to: above.record.id, event: { type: childFaulted, child: below.childKey, actor: record.id, message }, cause: null });
+        await this.hand({ to: above.record.id, event: { type: childFaulted, child: below.childKey, actor: record.id, message }, cause: null });
         return;
       }
       below = above.record;
@@ -484,17 +580,10 @@ export class Cascade {
   }
 }
 
-export const viewOf = (record: ActorRecord, snapshot: AnyMachineSnapshot): ActorView => ({ record, value: snapshot.value, context: snapshot.context, output: snapshot.output, error: snapshot.error });
-
 /** A child's end under the name that its parent knows it by: a migration may have given the child another one. */
 function endOf(key: string, event: EventObjectLike): EventObjectLike {
   const [kind] = /^xstate\.(done|error)\.actor\./.exec(event.type) ?? [""];
   return event["actorId"] === key || kind === "" ? event : { ...event, type: `${kind}${key}`, actorId: key };
 }
 
-/** What another actor gets is what the journal keeps: nothing shared, nothing that JSON would change. */
-const roundTrip = (event: EventObjectLike, from: string): EventObjectLike => readBack(jsonText(event, `event "${event.type}" sent by actor "${from}"`));
-
-const placeholder: JournalEntry = { actor: "", revision: 0, eventId: "", type: "", payload: null, at: 0, cause: null, machineVersion: "", definitionDigest: "", stateValue: "", contextHash: "", snapshot: null };
-
-export type { Held, Hydrated };
+export type { EventObjectLike, Held, Hydrated };

@@ -1,5 +1,5 @@
 /** What the runtime knows of a machine: the machine itself, its identity, and the pure functions that go with it. */
-import type { AnyStateMachine } from "xstate";
+import type { AnyMachineSnapshot, AnyStateMachine } from "xstate";
 import type { ActorRecord, RowWrite } from "../../persistence/store.ts";
 
 /** An actor's snapshot as readers see it. */
@@ -98,3 +98,11 @@ export interface DefinitionRegistry {
   /** The newest definitions that bring migrations. Absent: none do. */
   migrating?(): readonly Definition[];
 }
+
+export const viewOf = (record: ActorRecord, snapshot: AnyMachineSnapshot): ActorView => ({
+  record,
+  value: snapshot.value,
+  context: snapshot.context,
+  output: snapshot.output,
+  error: snapshot.error,
+});

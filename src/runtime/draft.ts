@@ -35,6 +35,8 @@ export interface Reads {
   /** Children that are active or faulted. */
   unfinishedChildren(actor: string): Promise<readonly ActorRecord[]>;
   openEffectsOf(actor: string): Promise<readonly EffectRecord[]>;
+  /** Ids of a tree's unfinished actors that have a system id, by it. */
+  named(root: string): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
 }
 
 export class Draft {
@@ -70,6 +72,13 @@ export class Draft {
     const { id } = held.record;
     if (!this.expects.has(id)) this.expects.set(id, before);
     this.own.actors.set(id, held);
+  }
+
+  /** Ids of a tree's unfinished actors that have a system id, by it, as this group has left them. */
+  async named(root: string): Promise<ReadonlyMap<string, string>> {
+    const names = new Map(await this.reads.named(root));
+    for (const layer of [this.overlay, this.own]) for (const { record } of layer.actors.values()) if (record.root === root) noteName(names, record);
+    return names;
   }
 
   effect(key: string): EffectRecord | null | Promise<EffectRecord | null> {
@@ -185,3 +194,10 @@ export class Draft {
 }
 
 const pair = (a: string, b: string): string => `${a}\n${b}`;
+
+/** Takes an actor's latest state over into the names of its tree. */
+export function noteName(names: Map<string, string>, { systemId, status, id }: ActorRecord): void {
+  if (systemId === null) return;
+  if (status === "active" || status === "faulted") names.set(systemId, id);
+  else if (names.get(systemId) === id) names.delete(systemId);
+}

@@ -38,7 +38,11 @@ export class RemoteRef {
 }
 const absent = (name: string, instead: string) =>
   function (this: { readonly id: string }): never {
-    throw new PawlError("invalidMachine", `A machine called ${name}() of the actor "${this.id}", which a durable machine does not have in its memory. ${instead}`, { subject: this.id });
+    throw new PawlError(
+      "invalidMachine",
+      `A machine called ${name}() of the actor "${this.id}", which a durable machine does not have in its memory. ${instead}`,
+      { subject: this.id },
+    );
   };
 
 /** What a live actor would answer and a durable one cannot: silence here would be a wrong answer. */
@@ -89,7 +93,8 @@ export const refsInMessages: ObjectCheck = (value) => {
   return actorBehind(value) === undefined ? "a reference to a child that is no durable actor (a promise, or not started yet)" : null;
 };
 
-const isRefData = (value: object): value is RefData => refMarker in value && value[refMarker] === 1 && "actor" in value && typeof value.actor === "string" && "id" in value && typeof value.id === "string";
+const isRefData = (value: object): value is RefData =>
+  refMarker in value && value[refMarker] === 1 && "actor" in value && typeof value.actor === "string" && "id" in value && typeof value.id === "string";
 
 /** The same value with references in place of their data; the value itself when it holds none. */
 export function withRefs<T>(value: T, refOf: (data: RefData) => unknown): T {

@@ -47,7 +47,7 @@ export function createDefinitions(registry: DefinitionRegistry): Definitions {
       const persisted = readPersisted(record.snapshot);
       const { problems } = fitOf(definition, persisted);
       if (problems.length > 0) throw misfit(definition, record, problems);
-      return stepper(definition).hydrate(record.id, record.parent, record.snapshot);
+      return stepper(definition).hydrate(record.id, record.parent, record.snapshot, record.childKey);
     },
   };
 }

@@ -50,6 +50,8 @@ export type Change =
   | { readonly kind: "actor"; readonly view: ActorView; readonly event: { readonly type: string; readonly id: string }; readonly at: number }
   | { readonly kind: "effect"; readonly record: EffectRecord; readonly at: number }
   | { readonly kind: "emitted"; readonly actor: string; readonly event: { readonly type: string; readonly [key: string]: unknown }; readonly at: number }
+  /** What a machine wrote with XState's `log`. */
+  | { readonly kind: "log"; readonly actor: string; readonly root: string; readonly label: string | null; readonly value: unknown; readonly at: number }
   | { readonly kind: "line"; readonly effect: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
 
 /** What ends a waiting before its time. */

@@ -3,29 +3,13 @@
  *  Each cast stands where XState's public types do not show what its pure functions take and give.
  *  Children are stubs here: a child machine never runs in its parent's step, a promise never starts. */
 import { createEmptyActor, type AnyActorLogic, type AnyActorRef, type AnyMachineSnapshot, type AnyStateMachine, type EventObject, type Snapshot } from "xstate";
+import type { RefData } from "../../machines/actorRef.ts";
 import { pawlMark, type DurableTask } from "../../machines/define.ts";
 import { PawlError, messageOf } from "../errors.ts";
-import { jsonText } from "../json.ts";
-
-/** Where a sent event goes, in terms of the sender. */
-export type Address = { readonly kind: "self" | "parent" } | { readonly kind: "child"; readonly key: string; readonly link: ChildLink };
-
-/** What a transition asked for, in document order: it must be applied strictly in this order. */
-export type StepRecord =
-  | { readonly kind: "spawn"; readonly key: string; readonly src: string; readonly input: unknown; readonly systemId: string | null; readonly link: ChildLink }
-  | { readonly kind: "stop"; readonly key: string; readonly link: ChildLink | null }
-  | { readonly kind: "timer"; readonly key: string | null; readonly delayMs: number; readonly to: Address; readonly event: EventObject }
-  | { readonly kind: "cancelTimer"; readonly key: string }
-  | { readonly kind: "send"; readonly to: Address; readonly event: EventObject }
-  | { readonly kind: "emit"; readonly event: EventObject }
-  | { readonly kind: "action"; readonly type: string; readonly params: unknown; readonly implementation: object | null; readonly exec: (() => void) | null };
-
-/** The stub that stands for a child in its parent's snapshot. The runtime writes what it made of the child: an actor id or an effect key. */
-export interface ChildLink {
-  readonly status: "active";
-  actor?: string;
-  effect?: string;
-}
+import { jsonText, readBack } from "../json.ts";
+import { becomeSelf, becomeStub, linkOf, refsInContext, RemoteRef, withRefs, type ChildLink } from "./refs.ts";
+import { toRecords, type ExecutedAction, type SpawnedChild, type StepRecord } from "./stepRecords.ts";
+import { withCheckedDelays, checkedDelay, finiteDelay } from "./stepDelays.ts";
 
 /** A snapshot in memory, with the scope its actor references belong to. Immutable but for the links of its children. */
 export interface Hydrated {
@@ -41,35 +25,27 @@ export interface StepResult {
   readonly output: unknown;
   /** Only with status `error`. */
   readonly error: unknown;
+  /** In the order in which XState's live actors would carry them out. */
   readonly records: readonly StepRecord[];
 }
 
-interface ExecutedAction {
-  readonly type: string;
-  readonly params: unknown;
-  readonly info: { readonly self: AnyActorRef };
-  readonly exec?: ((info: unknown, params: unknown) => void) | undefined;
+/** Ids of the active actors of a tree by their system ids. */
+export type SystemNames = ReadonlyMap<string, string>;
+
+/** A machine asked for an actor by its system id, and the step was not given the names: take it again with them. */
+export class NeedsNames extends Error {
+  override readonly name = "NeedsNames";
 }
 
-interface Scope {
-  readonly self: AnyActorRef;
-  readonly id: string;
-  readonly sessionId: string;
-  readonly system: AnyActorRef["system"];
-  logger(): void;
-  defer(): void;
-  stopChild(): void;
-  emit(): void;
-  actionExecutor(action: ExecutedAction): void;
-}
-
-/** Steps of one machine. Made once for a definition and shared by all its actors. */
+/** Steps of one machine. Made once for a definition and shared by all its actors. `key` is the name that an actor's parent knows it by, `null` for a root. */
 export interface Stepper {
-  init(actor: string, parent: string | null, input: unknown): StepResult;
-  step(from: Hydrated, event: EventObject): StepResult;
+  /** `input` and events are data: references to actors stand in them as `RefData`. @throws NeedsNames */
+  init(actor: string, parent: string | null, input: unknown, key?: string | null, names?: SystemNames): StepResult;
+  /** @throws what the machine throws, and NeedsNames */
+  step(from: Hydrated, event: EventObject, names?: SystemNames): StepResult;
   /** @throws restoreRefused when the snapshot does not fit the machine. */
-  hydrate(actor: string, parent: string | null, json: string): Hydrated;
-  /** The persisted snapshot. Call after the runtime has written the links. */
+  hydrate(actor: string, parent: string | null, json: string, key?: string | null): Hydrated;
+  /** The persisted snapshot. Call after the runtime has written the links. @throws invalidValue */
   persist(from: Hydrated): PersistedText;
   /** The links of the children that the snapshot knows. */
   links(from: Hydrated): readonly ChildLink[];
@@ -89,16 +65,24 @@ export interface PersistedText {
 }
 
 /** Names of promise, machine and other children by the `src` that machines name them with. */
-export const childLogic = (machine: AnyStateMachine, src: string): AnyActorLogic | undefined => (Object.hasOwn(machine.implementations.actors, src) ? machine.implementations.actors[src] : undefined) as AnyActorLogic | undefined; // typed as a union with ProvidedActor configs, which setup() never stores
+export const childLogic = (machine: AnyStateMachine, src: string): AnyActorLogic | undefined =>
+  (Object.hasOwn(machine.implementations.actors, src) ? machine.implementations.actors[src] : undefined) as AnyActorLogic | undefined; // typed as a union with ProvidedActor configs, which setup() never stores
 
 /** The function behind `fromPromise(...)`. It gets `input` and `signal`; `self`, `system` and `emit` do not exist outside a live actor, and say so. */
-export function promiseCreator(machine: AnyStateMachine, src: string): ((args: { readonly input: unknown; readonly signal: AbortSignal; readonly [pawlMark]: DurableTask }) => Promise<unknown>) | undefined {
+export function promiseCreator(
+  machine: AnyStateMachine,
+  src: string,
+): ((args: { readonly input: unknown; readonly signal: AbortSignal; readonly [pawlMark]: DurableTask }) => Promise<unknown>) | undefined {
   const logic = childLogic(machine, src);
   if (!logic || isMachineLogic(logic)) return undefined;
   const creator: unknown = logic.config;
   if (typeof creator !== "function") return undefined;
   const absent = (name: string): never => {
-    throw new PawlError("invalidMachine", `The promise "${src}" of machine "${machine.id}" uses "${name}", which a durable promise does not have. Return what you want to say, or send it from the machine.`, { subject: machine.id });
+    throw new PawlError(
+      "invalidMachine",
+      `The promise "${src}" of machine "${machine.id}" uses "${name}", which a durable promise does not have. Return what you want to say, or send it from the machine.`,
+      { subject: machine.id },
+    );
   };
   return async ({ input, signal, [pawlMark]: task }) =>
     creator({
@@ -122,78 +106,232 @@ export function isMachineLogic(logic: unknown): logic is AnyStateMachine {
   return typeof logic === "object" && logic !== null && "root" in logic && "states" in logic && "implementations" in logic;
 }
 
-export function createStepper(machine: AnyStateMachine): Stepper {
-  // One step at a time: what the stubs and the scope see is collected here and taken out by the step that runs.
-  let spawned: { key: string; src: string; input: unknown; link: ChildLink }[] = [];
-  let actions: ExecutedAction[] = [];
+/** Microsteps in one step when the machine sets no bound of its own: an endless loop of `always` or raised events must not hang the runtime. */
+const maxIterations = 1000;
 
+/** What an actor's machine sees of the world, and where XState puts what it asks for. */
+class Scope {
+  readonly self: AnyActorRef;
+  readonly id: string;
+  readonly sessionId: string;
+  readonly system: AnyActorRef["system"];
+  /** XState replaces it while it collects the actions of a microstep. */
+  actionExecutor: (action: ExecutedAction) => void;
+  readonly actions: ExecutedAction[] = [];
+  readonly spawned: SpawnedChild[] = [];
+  /** The snapshot before the step that runs. */
+  before: AnyMachineSnapshot | null = null;
+  names: SystemNames | undefined;
+  needsNames = false;
+  /** System ids given in the step that runs. */
+  private readonly given = new Map<string, AnyActorRef>();
+  private readonly remote = new Map<string, RemoteRef>();
+
+  constructor(actor: string, parent: string | null, key: string | null) {
+    const self = createEmptyActor() as AnyActorRef & { id: string; sessionId: string; system: unknown }; // what a machine may see of itself; XState's own type is read-only
+    this.id = actor;
+    this.sessionId = actor;
+    this.system = this.makeSystem();
+    self.id = key ?? actor;
+    self.sessionId = actor;
+    self.system = this.system;
+    if (parent !== null) self._parent = this.refTo({ xstate$$type: 1, id: lastPart(parent), actor: parent }) as never; // XState only hands it back as a target
+    becomeSelf(self, actor, () => this.before);
+    this.self = self;
+    this.actionExecutor = (action) => void this.actions.push(action);
+  }
+
+  /** Begins a step. */
+  begin(before: AnyMachineSnapshot | null, names: SystemNames | undefined): void {
+    this.before = before;
+    this.names = names;
+    this.needsNames = false;
+    this.actions.length = 0;
+    this.spawned.length = 0;
+    this.given.clear();
+  }
+
+  logger(): void {}
+  defer(): void {}
+  stopChild(): void {}
+  emit(): void {}
+
+  /** The reference to an actor as this machine holds it: its own child, its parent and itself are what they always were. */
+  refTo({ id, actor }: RefData): unknown {
+    if (actor === this.id) return this.self;
+    for (const child of Object.values(this.before?.children ?? {})) if (linkOf(child)?.actor === actor) return child;
+    const known = this.remote.get(actor);
+    if (known) return known;
+    const ref = new RemoteRef(id, actor);
+    this.remote.set(actor, ref);
+    return ref;
+  }
+
+  private find(systemId: string): unknown {
+    const given = this.given.get(systemId);
+    if (given && !this.isStopped(given)) return given;
+    const actor = this.allNames().get(systemId);
+    if (actor === undefined || this.stopped().some((link) => link.actor !== undefined && (actor === link.actor || actor.startsWith(`${link.actor}/`))))
+      return undefined;
+    return this.refTo({ xstate$$type: 1, id: lastPart(actor), actor });
+  }
+
+  private allNames(): SystemNames {
+    if (this.names) return this.names;
+    this.needsNames = true;
+    throw new NeedsNames(this.id);
+  }
+
+  private isStopped(stub: AnyActorRef): boolean {
+    return this.actions.some((action) => action.type === "xstate.stopChild" && action.params === stub);
+  }
+
+  private stopped(): readonly ChildLink[] {
+    return this.actions.flatMap((action) => (action.type === "xstate.stopChild" ? (linkOf(action.params) ?? []) : []));
+  }
+
+  /** XState's actor system as far as a step needs it. Its own would keep a system id for ever: what frees one is never executed here. */
+  private makeSystem(): AnyActorRef["system"] {
+    const nothing = (): void => {};
+    const system = {
+      _bookId: () => noId,
+      _register: nothing,
+      _unregister: nothing,
+      _set: (systemId: string, stub: AnyActorRef) => {
+        const other = this.given.get(systemId);
+        if (other && other !== stub && !this.isStopped(other)) throw new Error(`Actor with system ID '${systemId}' already exists.`);
+        this.given.set(systemId, stub);
+      },
+      get: (systemId: string) => this.find(systemId),
+      getAll: () =>
+        Object.fromEntries(
+          [...new Set([...this.allNames().keys(), ...this.given.keys()])]
+            .map((systemId) => [systemId, this.find(systemId)])
+            .filter(([, ref]) => ref !== undefined),
+        ),
+      inspect: () => ({ unsubscribe: nothing }),
+      _sendInspectionEvent: nothing,
+      _logger: nothing,
+    };
+    return system as unknown as AnyActorRef["system"]; // the clock, the scheduler and relaying are what a step never reaches
+  }
+}
+
+/** What stands for the id of a child that was given none. */
+const noId = "(no id)";
+
+const lastPart = (actor: string): string => actor.slice(actor.lastIndexOf("/") + 1);
+
+export function createStepper(machine: AnyStateMachine): Stepper {
   const stubFor = (src: string): AnyActorLogic => {
+    const place = (scope: { readonly self: AnyActorRef }, link: ChildLink): ChildLink => {
+      becomeStub(scope.self, link);
+      return link;
+    };
     const stub = {
       config: { src },
       transition: (state: Snapshot<unknown>) => state,
-      getInitialSnapshot: (scope: { self: { id: string } }, input: unknown) => {
-        const link: ChildLink = { status: "active" };
-        spawned.push({ key: scope.self.id, src, input, link });
+      getInitialSnapshot: (scope: { readonly self: AnyActorRef; readonly system: unknown }, input: unknown) => {
+        const owner = owners.get(scope.system as object); // every scope's system is an object of its own
+        const link = place(scope, { status: "active" });
+        owner?.spawned.push({ key: scope.self.id, src, input, link, stub: scope.self, systemId: systemIdOf(scope.self), at: owner.actions.length });
         return link;
       },
+      restoreSnapshot: (state: ChildLink, scope: { readonly self: AnyActorRef }) => place(scope, state),
       getPersistedSnapshot: (state: Snapshot<unknown>) => state,
-      restoreSnapshot: (state: Snapshot<unknown>) => state,
       start() {},
     };
     return stub as unknown as AnyActorLogic; // a link is all the snapshot a stub has: XState asks for more in its types than it uses
   };
   const delays = Object.fromEntries(Object.entries(machine.implementations.delays).map(([name, delay]) => [name, checkedDelay(machine.id, name, delay)]));
-  const pure = machine.provide({ delays: delays as never, actors: Object.fromEntries(Object.keys(machine.implementations.actors).map((src) => [src, stubFor(src)])) }) as AnyStateMachine;
+  const pure = withCheckedDelays(
+    machine.provide({
+      delays: delays as never,
+      actors: Object.fromEntries(Object.keys(machine.implementations.actors).map((src) => [src, stubFor(src)])),
+    }) as AnyStateMachine,
+  );
+  if (!Number.isFinite(pure.options?.maxIterations ?? Infinity)) pure.options = { ...pure.options, maxIterations };
 
-  const scopeOf = (actor: string, parent: string | null): Scope => {
-    const self = createEmptyActor() as Scope["self"] & { id: string }; // the parent link and the id are XState's own fields, not in its public type
-    self.id = actor;
-    if (parent !== null) self._parent = { pawlParent: true, id: parent } as never;
-    const nothing = (): void => {};
-    return { self, id: actor, sessionId: actor, system: self.system, logger: nothing, defer: nothing, stopChild: nothing, emit: nothing, actionExecutor: (action) => void actions.push(action) };
-  };
-
-  const run = (scope: Scope, before: AnyMachineSnapshot | null, compute: () => AnyMachineSnapshot): StepResult => {
-    spawned = [];
-    actions = [];
+  const run = (scope: Scope, before: AnyMachineSnapshot | null, names: SystemNames | undefined, compute: () => AnyMachineSnapshot): StepResult => {
+    scope.begin(before, names);
     const snapshot = compute();
-    const changed = snapshot !== before || actions.length > 0;
-    const records = changed ? toRecords(actions, spawned, snapshot) : [];
+    // The first transition gives a snapshot with an error where others throw.
+    if (scope.needsNames) throw new NeedsNames(scope.id);
+    const changed = snapshot !== before || scope.actions.length > 0;
+    const isBroken = before === null && snapshot.status === "error";
+    const records = changed && !isBroken ? toRecords({ actions: scope.actions, spawned: scope.spawned, before, after: snapshot, self: scope.self, noId }) : [];
     const status = snapshot.status === "done" || snapshot.status === "error" ? snapshot.status : "active";
     return { changed, next: { snapshot, scope }, status, output: snapshot.output, error: snapshot.error, records };
   };
+  const scopeOf = (actor: string, parent: string | null, key: string | null): Scope => {
+    const scope = new Scope(actor, parent, key);
+    owners.set(scope.system, scope);
+    return scope;
+  };
 
   return {
-    init(actor, parent, input) {
-      const scope = scopeOf(actor, parent);
-      return run(scope, null, () => pure.getInitialSnapshot(scope as never, input as never) as AnyMachineSnapshot);
+    init(actor, parent, input, key = null, names) {
+      const scope = scopeOf(actor, parent, key);
+      scope.begin(null, names);
+      const held = withRefs(input, (ref) => scope.refTo(ref));
+      return run(scope, null, names, () => pure.getInitialSnapshot(scope as never, held as never) as AnyMachineSnapshot);
     },
-    step(from, event) {
+    step(from, event, names) {
       // Trap: XState moves finished snapshots too.
-      if (from.snapshot.status !== "active") return { changed: false, next: from, status: from.snapshot.status === "done" ? "done" : "error", output: from.snapshot.output, error: from.snapshot.error, records: [] };
-      return run(from.scope, from.snapshot, () => pure.transition(from.snapshot, event, from.scope as never) as AnyMachineSnapshot);
+      if (from.snapshot.status !== "active")
+        return {
+          changed: false,
+          next: from,
+          status: from.snapshot.status === "done" ? "done" : "error",
+          output: from.snapshot.output,
+          error: from.snapshot.error,
+          records: [],
+        };
+      const { scope } = from;
+      scope.before = from.snapshot;
+      const held = withRefs(event, (ref) => scope.refTo(ref));
+      return run(scope, from.snapshot, names, () => pure.transition(from.snapshot, held, scope as never) as AnyMachineSnapshot);
     },
-    hydrate(actor, parent, json) {
-      const scope = scopeOf(actor, parent);
-      const persisted: { children?: Record<string, { src?: unknown }> } = JSON.parse(json);
-      for (const [key, child] of Object.entries(persisted.children ?? {})) {
+    hydrate(actor, parent, json, key = null) {
+      const scope = scopeOf(actor, parent, key);
+      const persisted = readBack<{ context?: unknown; children?: Record<string, { src?: unknown; snapshot?: ChildLink }> }>(json);
+      for (const [name, child] of Object.entries(persisted.children ?? {})) {
         // Trap: XState drops a child whose source is unknown without a word, and its parent waits for ever.
-        if (typeof child.src !== "string" || !childLogic(machine, child.src)) throw new PawlError("restoreRefused", `Actor "${actor}": its child "${key}" comes from "${String(child.src)}", which machine "${machine.id}" no longer has (it has: ${Object.keys(machine.implementations.actors).join(", ") || "none"}). Give that name back, or register a new version of the machine and keep the old one.`, { subject: actor });
+        if (typeof child.src !== "string" || !childLogic(machine, child.src))
+          throw new PawlError(
+            "restoreRefused",
+            `Actor "${actor}": its child "${name}" comes from "${String(child.src)}", which machine "${machine.id}" no longer has (it has: ${Object.keys(machine.implementations.actors).join(", ") || "none"}). Give that name back, or register a new version of the machine and keep the old one.`,
+            { subject: actor },
+          );
       }
-      spawned = [];
+      // XState puts the children in place of their references by itself, and drops any other.
+      if (json.includes("xstate$$type")) {
+        const own = new Set(Object.values(persisted.children ?? {}).map((child) => child.snapshot?.actor));
+        persisted.context = withRefs(persisted.context, (ref) => (own.has(ref.actor) ? ref : scope.refTo(ref)));
+      }
       try {
         return { snapshot: pure.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot, scope };
       } catch (error) {
-        throw new PawlError("restoreRefused", `Actor "${actor}": its stored state does not fit machine "${machine.id}": ${messageOf(error)}. Give the state back, or register a new version of the machine and keep the old one.`, { subject: actor, cause: error });
+        throw new PawlError(
+          "restoreRefused",
+          `Actor "${actor}": its stored state does not fit machine "${machine.id}": ${messageOf(error)}. Give the state back, or register a new version of the machine and keep the old one.`,
+          { subject: actor, cause: error },
+        );
       }
     },
-    persist(from) {
-      const persisted = pure.getPersistedSnapshot(from.snapshot) as unknown as Record<string, unknown>; // one JSON shape for all machines, facts of XState's format
-      const { value, context, error, ...rest } = persisted;
-      const valueText = jsonText(value ?? null, `state of actor "${from.scope.id}"`);
-      const contextText = jsonText(context ?? null, `context of actor "${from.scope.id}"`);
-      // An Error would become {} in JSON.
-      const restText = jsonText(error === undefined ? rest : { ...rest, error: plainError(error) }, `snapshot of actor "${from.scope.id}"`);
+    persist({ snapshot, scope }) {
+      const { value, context, status, output, error, historyValue } = snapshot;
+      const valueText = jsonText(value, `state of actor "${scope.id}"`);
+      const contextText = jsonText(context ?? null, `context of actor "${scope.id}"`, refsInContext);
+      const rest = {
+        status,
+        ...(output === undefined ? {} : { output }),
+        // An Error would become {} in JSON.
+        ...(error === undefined ? {} : { error: plainError(error) }),
+        children: childrenData(snapshot),
+        historyValue: historyData(historyValue),
+      };
+      const restText = jsonText(rest, `snapshot of actor "${scope.id}"`, refsInContext);
       return { snapshot: `{"value":${valueText},"context":${contextText},${restText.slice(1)}`, value: valueText, context: contextText };
     },
     links: linksOf,
@@ -202,13 +340,39 @@ export function createStepper(machine: AnyStateMachine): Stepper {
     delay(delay, from, event) {
       if (typeof delay === "number") return delay;
       const named: unknown = pure.implementations.delays[delay];
-      return finiteDelay(Number(typeof named === "function" ? named({ context: from.snapshot.context, event, self: from.scope.self, system: from.scope.system }, undefined) : named), from.snapshot);
+      return finiteDelay(
+        machine.id,
+        typeof named === "function" ? named({ context: from.snapshot.context, event, self: from.scope.self, system: from.scope.system }, undefined) : named,
+      );
     },
   };
 }
 
+/** The scope that an actor system belongs to: XState hands a new child's logic the system only. */
+const owners = new WeakMap<object, Scope>();
+
+const stubsOf = (snapshot: AnyMachineSnapshot): [string, AnyActorRef][] =>
+  Object.entries(snapshot.children as Record<string, AnyActorRef | undefined>).flatMap(([key, child]) => (child ? [[key, child]] : []));
+
 const childrenOf = (from: Hydrated): { key: string; link: ChildLink }[] =>
-  Object.entries(from.snapshot.children as Record<string, AnyActorRef | undefined>).flatMap(([key, child]) => (child ? [{ key, link: child.getSnapshot() as ChildLink }] : []));
+  stubsOf(from.snapshot).flatMap(([key, child]) => {
+    const link = linkOf(child);
+    return link ? [{ key, link }] : [];
+  });
+
+const systemIdOf = (child: AnyActorRef): string | null => ("systemId" in child && typeof child.systemId === "string" ? child.systemId : null);
+
+/** XState's own form, with the link in place of the child's snapshot. */
+const childrenData = (snapshot: AnyMachineSnapshot): object =>
+  Object.fromEntries(
+    stubsOf(snapshot).map(([key, child]) => [
+      key,
+      { snapshot: linkOf(child), src: child.src, ...(systemIdOf(child) === null ? {} : { systemId: systemIdOf(child) }) },
+    ]),
+  );
+
+const historyData = (historyValue: AnyMachineSnapshot["historyValue"]): object =>
+  Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));
 
 /** The links of the children that a snapshot knows, whatever its machine. */
 export const linksOf = (from: Hydrated): readonly ChildLink[] => childrenOf(from).map(({ link }) => link);
@@ -220,76 +384,5 @@ export function plainError(error: unknown): { readonly reason: string; readonly 
   return { reason, message };
 }
 
-/** Trap: a named delay that gives a string or nothing fires at once inside the macrostep. */
-function checkedDelay(machineId: string, name: string, delay: unknown): number | ((args: never, params: never) => number) {
-  const check = (value: unknown): number => {
-    if (typeof value !== "number" || !Number.isFinite(value) || value < 0) throw new PawlError("invalidMachine", `Machine "${machineId}": delay "${name}" is ${String(value)}; a delay is a finite number of milliseconds, 0 or more.`, { subject: machineId });
-    return value;
-  };
-  return typeof delay === "function" ? (args, params) => check(delay(args, params)) : check(delay);
-}
-
-function toRecords(actions: readonly ExecutedAction[], spawned: readonly { key: string; src: string; input: unknown; link: ChildLink }[], snapshot: AnyMachineSnapshot): readonly StepRecord[] {
-  const records: StepRecord[] = [];
-  const unseen = [...spawned];
-  for (const action of actions) {
-    const params = action.params as Record<string, unknown>; // the shapes below are XState's, listed in its built-in actions
-    switch (action.type) {
-      case "xstate.spawnChild": {
-        const key = params["id"];
-        if (typeof key !== "string" || key === "undefined") throw new PawlError("invalidMachine", `Machine "${snapshot.machine.id}": spawnChild needs an explicit id, else a second child would take the place of the first.`, { subject: snapshot.machine.id });
-        const at = unseen.findIndex((child) => child.key === key);
-        const child = unseen[at];
-        if (!child) break;
-        unseen.splice(at, 1);
-        records.push({ kind: "spawn", key, src: child.src, input: child.input, systemId: typeof params["systemId"] === "string" ? params["systemId"] : null, link: child.link });
-        break;
-      }
-      case "xstate.stopChild": {
-        const actor = action.params as (AnyActorRef & { getSnapshot(): ChildLink }) | undefined; // undefined: the child was unknown
-        if (actor) records.push({ kind: "stop", key: actor.id, link: actor.getSnapshot() });
-        break;
-      }
-      case "xstate.raise":
-        // Without a delay XState has consumed it already.
-        if (typeof params["delay"] === "number") records.push({ kind: "timer", key: typeof params["id"] === "string" ? params["id"] : null, delayMs: finiteDelay(params["delay"], snapshot), to: { kind: "self" }, event: params["event"] as EventObject });
-        break;
-      case "xstate.cancel":
-        records.push({ kind: "cancelTimer", key: String(params["sendId"]) });
-        break;
-      case "xstate.sendTo": {
-        const to = addressOf(params["to"], action.info.self);
-        const event = params["event"] as EventObject;
-        if (typeof params["delay"] === "number") records.push({ kind: "timer", key: typeof params["id"] === "string" ? params["id"] : null, delayMs: finiteDelay(params["delay"], snapshot), to, event });
-        else records.push({ kind: "send", to, event });
-        break;
-      }
-      case "xstate.emit":
-        records.push({ kind: "emit", event: params["event"] as EventObject });
-        break;
-      case "xstate.log":
-        break;
-      default: {
-        const { exec, info } = action;
-        records.push({ kind: "action", type: action.type, params: action.params, implementation: exec ?? null, exec: exec ? () => exec(info, action.params) : null });
-      }
-    }
-  }
-  // spawn() inside assign gives no action: the child is seen only by its stub.
-  for (const child of unseen) if (Object.hasOwn(snapshot.children, child.key)) records.push({ kind: "spawn", key: child.key, src: child.src, input: child.input, systemId: null, link: child.link });
-  return records;
-}
-
-function finiteDelay(delay: number, snapshot: AnyMachineSnapshot): number {
-  if (Number.isFinite(delay) && delay >= 0) return delay;
-  throw new PawlError("invalidMachine", `Machine "${snapshot.machine.id}": a delay is ${delay}; a delay is a finite number of milliseconds, 0 or more.`, { subject: snapshot.machine.id });
-}
-
-function addressOf(to: unknown, self: AnyActorRef): Address {
-  if (to === self) return { kind: "self" };
-  if (typeof to === "object" && to !== null) {
-    if ("pawlParent" in to) return { kind: "parent" };
-    if ("id" in to && typeof to.id === "string" && "getSnapshot" in to) return { kind: "child", key: to.id, link: (to as AnyActorRef).getSnapshot() };
-  }
-  throw new PawlError("invalidMachine", `Actor "${self.id}" sent an event to nothing that can be found: sendTo needs a child, the parent, or itself.`, { subject: self.id });
-}
+export type { ChildLink } from "./refs.ts";
+export type { Address, SpawnRecord, StepRecord } from "./stepRecords.ts";

@@ -1,13 +1,13 @@
 /** Stops a root actor and all below it: status `stopped`, effects dropped, timers cleared. Needs no machine, so that an actor whose machine
  *  is gone, or that is faulted, can be stopped too. */
-import { createHash } from "node:crypto";
-import type { ActorRecord } from "../../persistence/store.ts";
+import type { ActorRecord, JournalEntry } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import { readBack } from "../json.ts";
 import type { CascadeEnv } from "./cascade.ts";
 import type { ActorView } from "./definition.ts";
 import type { Draft } from "./draft.ts";
 import { effectStep, isOpen } from "./effectRow.ts";
+import { journalEntry } from "./journalEntry.ts";
 import type { Receipt } from "./runtime.ts";
 
 /** `ignored` with its status for one that has ended already. @throws unknownActor; refused for a child */
@@ -73,21 +73,10 @@ export function noteStanding(
   record: ActorRecord,
   event: { readonly type: string; readonly id: string },
   payload: Readonly<Record<string, unknown>> | null,
+  cause: JournalEntry["cause"] = null,
 ): ActorView {
   const { value, context, output, error } = readBack<{ value: unknown; context: unknown; output?: unknown; error?: unknown }>(record.snapshot);
-  draft.journal.push({
-    actor: record.id,
-    revision: record.revision,
-    eventId: event.id,
-    type: event.type,
-    payload: payload && draft.store(payload, `event "${event.type}"`),
-    at: draft.at,
-    cause: null,
-    machineVersion: record.machineVersion,
-    definitionDigest: record.definitionDigest,
-    stateValue: JSON.stringify(value),
-    contextHash: createHash("sha256").update(JSON.stringify(context)).digest("hex"),
-    snapshot: null,
-  });
+  const row = { eventId: event.id, type: event.type, payload: payload && draft.store(payload, `event "${event.type}"`), at: draft.at, cause };
+  draft.journal.push(journalEntry(record, row, { value: JSON.stringify(value), context: JSON.stringify(context) }, false));
   return { record, value, context, output, error };
 }

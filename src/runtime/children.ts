@@ -1,0 +1,40 @@
+/** What becomes of a child that a machine asks for: a durable actor, or an effect. A cast to `never` stands where a mark has forgotten its logic's
+ *  input type. */
+import { markOf, type EffectOptions } from "../../machines/define.ts";
+import type { ActorRecord } from "../../persistence/store.ts";
+import { PawlError } from "../errors.ts";
+import type { Definition } from "./definition.ts";
+import { childLogic, isMachineLogic, type SpawnRecord } from "./step.ts";
+
+export interface ChildActor {
+  readonly definition: Definition;
+  /** The last part of its id, when it has visits like a node of a graph. */
+  readonly visit: string | undefined;
+}
+
+type Find = (machineId: string, version: string | null) => Promise<Definition | undefined> | Definition | undefined;
+
+/** Null for a child that is an effect. @throws unknownMachine */
+export async function childActor(find: Find, parent: ActorRecord, definition: Definition, asked: SpawnRecord): Promise<ChildActor | null> {
+  const logic = childLogic(definition.machine, asked.src);
+  const mark = markOf(logic);
+  const isFromInput = mark?.kind === "machineFromInput";
+  if (!isFromInput && !isMachineLogic(logic)) return null;
+  const machineId = isFromInput ? mark.machineId : isMachineLogic(logic) ? logic.id : asked.src;
+  const version = isFromInput ? mark.version(asked.input as never) : null;
+  const child = await find(machineId, version);
+  if (!child)
+    throw new PawlError(
+      "unknownMachine",
+      `Actor "${parent.id}" starts "${asked.key}" from machine "${machineId}"${version === null ? "" : ` version ${version}`}, which is not registered. Register it beside "${definition.id}".`,
+      { subject: parent.id },
+    );
+  return { definition: child, visit: mark && mark.kind !== "effect" ? mark.visit?.(asked.input as never) : undefined };
+}
+
+/** The type and the options of the effect that a promise or a named effect becomes. */
+export function childEffect(definition: Definition, src: string): { readonly type: string; readonly options: EffectOptions<unknown> } {
+  const mark = markOf(childLogic(definition.machine, src));
+  if (mark?.kind !== "effect") return { type: `promise:${src}`, options: {} };
+  return { type: mark.type === "" ? `promise:${src}` : mark.type, options: mark.options as EffectOptions<unknown> };
+}
