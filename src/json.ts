@@ -102,7 +102,8 @@ function wrongIn(value: object, path: string, above: readonly object[], known: O
   const verdict = known(value);
   if (verdict !== undefined) return verdict === null ? null : { path, kind: verdict, mend: "" };
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return { path, kind: `a ${value.constructor?.name ?? "class instance"}`, mend: value instanceof Date ? " (toISOString() or getTime() for a Date)" : "" };
+  if (prototype !== Object.prototype && prototype !== null)
+    return { path, kind: `a ${value.constructor?.name ?? "class instance"}`, mend: value instanceof Date ? " (toISOString() or getTime() for a Date)" : "" };
   if (Object.getOwnPropertySymbols(value).length > 0) return { path, kind: "a symbol as a key", mend: "" };
   for (const key of Object.keys(value)) {
     const at = path === "" ? key : `${path}.${key}`;

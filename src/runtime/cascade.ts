@@ -215,6 +215,7 @@ export class Cascade {
     if (held.record.status !== "active") return { status: "finished", revision: held.record.revision, reply: undefined };
     this.count(held.record.id);
     const { record, definition, hydrated } = await this.ready(held);
+    this.draft.steps(held);
     const stepper = this.env.stepper(definition);
     const given = this.given(delivery, stepper, hydrated);
     if (!given) return { status: "ignored", revision: record.revision, reply: undefined };

@@ -157,6 +157,7 @@ export class Dispatcher {
         const answer = await dispatch.compute(draft, faults);
         return { waiting, draft: draft.isEmpty ? null : draft, outcome: { answer } };
       } catch (error) {
+        draft.abandon();
         if (!(error instanceof FaultAt)) return { waiting, draft: null, outcome: { error } };
         const looped = isPawlError(error.cause) && error.cause.code === "cascadeLimit";
         if (looped && !dispatch.internal) return { waiting, draft: null, outcome: { error: error.cause } };

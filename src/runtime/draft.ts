@@ -7,10 +7,10 @@ import { isOpen } from "./effectRow.ts";
 import type { Change } from "./runtime.ts";
 import type { Hydrated } from "./step.ts";
 
-/** An actor in memory; `hydrated` is null until it must step. */
+/** An actor in memory; `hydrated` is null until it must step, and again when it can no longer be trusted. */
 export interface Held {
   readonly record: ActorRecord;
-  readonly hydrated: Hydrated | null;
+  hydrated: Hydrated | null;
 }
 
 export type TimerOp = Commit["timers"][number];
@@ -52,6 +52,8 @@ export class Draft {
   /** Volatile actions: run once after the commit, best effort. */
   readonly volatile: (() => void)[] = [];
   readonly own = newLayer();
+  /** What machines were stepped from. */
+  private readonly stepped: Held[] = [];
   private readonly effectExpects = new Map<string, EffectWrite["expect"]>();
   private readonly overlay: Layer;
   private readonly reads: Reads;
@@ -79,6 +81,16 @@ export class Draft {
     const names = new Map(await this.reads.named(root));
     for (const layer of [this.overlay, this.own]) for (const { record } of layer.actors.values()) if (record.root === root) noteName(names, record);
     return names;
+  }
+
+  /** A machine is about to take a step from this snapshot. */
+  steps(held: Held): void {
+    this.stepped.push(held);
+  }
+
+  /** The dispatch comes to nothing: a machine that changed its context in place, which it should not, has left traces in what it was stepped from. */
+  abandon(): void {
+    for (const held of this.stepped) held.hydrated = null;
   }
 
   effect(key: string): EffectRecord | null | Promise<EffectRecord | null> {
