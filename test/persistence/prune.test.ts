@@ -25,7 +25,7 @@ function finishedRun(id: string, own: BlobWrite): Commit {
     inbox: [{ actor: node, eventId: "answer", fingerprint: sha256("a"), receipt: "{}", event: stored(own), at: 1_000 }],
     rows: [
       { table: "runs", row: runOf(id, { state: "completed", endedAt: 2_000, graphDigest: graph.hash, input: stored(own) }) },
-      { table: "decisions", row: decisionOf(`${id}/d`, { run: id, state: "accepted", choice: "go", settledAt: 1_500 }) },
+      { table: "decisions", row: decisionOf(node, { run: id, state: "accepted", choice: "go", settledAt: 1_500 }) },
     ],
     blobs: [shared, own, graph],
   });
@@ -55,7 +55,7 @@ describe("pruning", () => {
     expect(await store.load(["r_a", "r_a/graph"])).toEqual([]);
     expect(await store.journal("r_a/graph", 1, 10)).toEqual([]);
     expect((await store.query("runs", {})).items.map(({ id }) => id)).toEqual(["r_b"]);
-    expect((await store.query("decisions", {})).items.map(({ id }) => id)).toEqual(["r_b/d"]);
+    expect((await store.query("decisions", {})).items.map(({ id }) => id)).toEqual(["r_b/graph"]);
     expect((await store.query("effects", {})).items.map(({ root }) => root)).toEqual(["r_b"]);
     expect(await store.inbox("r_a/graph", "answer")).toEqual(answered);
     // Its own large value is still named by the kept answer; the shared one by the other run.
