@@ -55,7 +55,7 @@ function mark<L extends object>(logic: L, value: PawlMark): L {
 export function effect<O, I>(type: string, options: EffectOptions<I> = {}): PromiseActorLogic<O, I> {
   checkStaticOptions(options, `Effect "${type}"`);
   const logic = fromPromise<O, I & {}>(() => Promise.reject(new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actors }) an implementation`)));
-  return mark(logic as unknown as PromiseActorLogic<O, I>, { kind: "effect", type, options });
+  return mark(logic as unknown as PromiseActorLogic<O, I>, { kind: "effect", type, options }); // as in durable()
 }
 
 /** Names an effect that an action asks for and whose result nobody awaits; its input is the action's params. */

@@ -7,11 +7,22 @@ export * from "./workflow/authoring.ts";
 export { openEmbedded, openReader, type EmbeddedOptions } from "./host/embedded.ts";
 export type { AnswerRequest, AnswerResult, DecisionView, EffectView, EmbeddedHost, RunEvent, RunView, StateReader, VisitView } from "./host/api.ts";
 
-// Expert: machines of your own on the runtime itself.
-export { durable, effect, effectAction, type EffectOptions } from "../machines/define.ts";
+// Library: machines of your own, durable in your process. An effect's policy and errors come with them.
+export { openPawl, type OpenPawlOptions } from "./openPawl.ts";
+export { executor } from "./library/executor.ts";
+export type { Inspect } from "./library/inspection.ts";
+export type { MachineEntry } from "./library/machines.ts";
+export type { Pawl } from "./library/pawl.ts";
+export type { ActorFilter, ActorSnapshot, EffectFacts, EffectFilter, PawlChange, Ref, Target } from "./library/types.ts";
+export { durable, effect, effectAction, type DurableOptions, type DurableTask, type EffectOptions, type Observation } from "../machines/define.ts";
+export type { Fault, Receipt, SendOptions, WaitBounds } from "./runtime/runtime.ts";
+export { systemClock, type Clock } from "./runtime/clock.ts";
+export type { Page, PageRequest } from "../persistence/store.ts";
+
+// Expert: the runtime itself.
 export { createRuntime } from "./runtime/createRuntime.ts";
 export { createRegistry, defineMachine, type DefinitionExtras } from "./runtime/registry.ts";
 export type { ActorView, AppliedEvent, Definition, DefinitionRegistry } from "./runtime/definition.ts";
-export type { AbortReason, EffectOutcome, EffectTask, Executor, Executors } from "./runtime/executor.ts";
-export type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime/runtime.ts";
-export { systemClock, type Clock } from "./runtime/clock.ts";
+export type { AbortReason, EffectOutcome, EffectTask, Executor, Executors, ObservableExecutor, Observed, Observer, ObserveTask } from "./runtime/executor.ts";
+export { commitFaults, type FaultHook, type FaultPoint } from "./runtime/faultPoints.ts";
+export type { Change, Runtime, RuntimeOptions } from "./runtime/runtime.ts";

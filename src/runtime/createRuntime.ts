@@ -19,7 +19,7 @@ import type { ActorView } from "./definition.ts";
 import { createDefinitions, unmigrated } from "./restore.ts";
 import type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime.ts";
 import { settleEffect, type SettleEnv } from "./settle.ts";
-import { NotYetReadable, retryFault } from "./faulted.ts";
+import { faultOf, NotYetReadable, retryFault } from "./faulted.ts";
 import { stopRoot } from "./stopTree.ts";
 import { TimerService } from "./timers.ts";
 import { valueOf } from "./values.ts";
@@ -102,7 +102,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     executorOf: async (record) => executors[record.type] ?? (await promiseExecution(record, cache, definitions)),
     inputOf: (record) => valueOf(store, record.input),
     endProcess: async (process) => options.endProcess?.(process),
-    line: (record, text) => tell({ kind: "line", effect: record.key, visit: record.visit, root: record.root, text, at: now() }),
+    line: (record, text) => tell({ kind: "line", effect: record.key, actor: record.actor, visit: record.visit, root: record.root, text, at: now() }),
     begin: (record) =>
       submit(`${record.key}:a${record.attempt}:begin`, true, async (draft) => {
         const current = await draft.effect(record.key);
@@ -151,7 +151,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     }
     for await (const record of everyEffect(store, { ...among, state: ["ambiguous"] })) {
       // One whose machine is gone is told, and keeps nobody else waiting.
-      const isObservable = await runner.isObservable(record).catch((error: unknown) => void onError(error));
+      const isObservable = await runner.isObservable(record).catch((error: unknown) => {
+        onError(error);
+        return false;
+      });
       if (isObservable) void runner.look(record).catch(onError);
     }
   };
@@ -232,6 +235,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
     stop: (actor) => submit(newEventId(now()), false, (draft) => stopRoot(env, draft, actor)),
 
+    fault: async (actor) => {
+      const held = await cache.actor(actor);
+      return held?.record.status === "faulted" ? faultOf(store, held.record) : null;
+    },
+
     retryFault: async (actor) => {
       for (;;) {
         try {
@@ -247,7 +255,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       return () => listeners.delete(listener);
     },
 
-    settled: (bounds = {}) => withinBounds(quiet(), bounds, "The runtime did not come to rest"),
+    settled: (bounds = {}) => withinBounds(quiet(), bounds, () => "The runtime did not come to rest"),
 
     close: async () => {
       closing = true;

@@ -195,7 +195,7 @@ export class EffectRunner {
       const settlement = observation(planned, seen, options.now());
       if (seen?.happened === true && settlement) return void (await options.settle(key, settlement));
     }
-    if (aborts.controller.signal.aborted) return void (await this.leave(planned));
+    if (aborts.controller.signal.aborted) return this.leave(planned);
     const record = planned.once || planned.notBefore !== null ? await options.begin(planned) : planned;
     if (!record) return;
     if (!execution) {

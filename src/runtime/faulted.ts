@@ -3,7 +3,7 @@ import type { ActorRecord, JournalRow, Store } from "../../persistence/store.ts"
 import { PawlError } from "../errors.ts";
 import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
 import type { Draft } from "./draft.ts";
-import type { Receipt } from "./runtime.ts";
+import type { Fault, Receipt } from "./runtime.ts";
 import { noteStanding } from "./stopTree.ts";
 import { valueOf } from "./values.ts";
 
@@ -21,21 +21,28 @@ export async function retryFault(env: CascadeEnv, store: Pick<Store, "journal" |
   const { record } = held;
   if (record.status !== "faulted") return { status: "refused", actor: id, revision: record.revision, code: record.status };
   await env.definitionOf(record);
-  const events = await keptEvents(store, record);
+  const events = await keptRows(store, record);
   const mended: ActorRecord = { ...record, revision: record.revision + 1, status: "active", updatedAt: draft.at };
   draft.putActor({ record: mended, hydrated: null }, record.revision);
   const event = { type: "pawl.retried", id: `${draft.eventId}:retried` };
   draft.changes.push({ kind: "actor", view: noteStanding(draft, mended, event, null), event, at: draft.at });
   const flow = new Cascade(draft, env, faults);
-  for (const kept of events) await flow.sendInternal(id, kept);
+  for (const { event: kept } of events) await flow.sendInternal(id, kept);
   const after = (await draft.actor(id))?.record ?? mended;
   return after.status === "faulted"
     ? { status: "refused", actor: id, revision: after.revision, code: "faulted" }
     : { status: "applied", actor: id, revision: after.revision };
 }
 
+/** Why a faulted actor stands still, and what it has not taken. */
+export async function faultOf(store: Pick<Store, "journal" | "blob">, record: ActorRecord): Promise<Fault> {
+  const kept = await keptRows(store, record);
+  const latest = kept.findLast((row) => row.message !== undefined);
+  return { message: latest?.message ?? "Its machine threw.", events: kept.map(({ event }) => event) };
+}
+
 /** What the actor has not taken, oldest first. */
-async function keptEvents(store: Pick<Store, "journal" | "blob">, record: ActorRecord): Promise<readonly EventObjectLike[]> {
+async function keptRows(store: Pick<Store, "journal" | "blob">, record: ActorRecord): Promise<readonly Kept[]> {
   const rows: JournalRow[] = [];
   for (let until = record.revision; until > 0;) {
     const from = Math.max(1, until - pageSize + 1);
@@ -46,10 +53,16 @@ async function keptEvents(store: Pick<Store, "journal" | "blob">, record: ActorR
     if (begin >= 0) break;
     until = from - 1;
   }
-  return Promise.all(rows.map(async (row) => eventIn(row.payload && (await valueOf(store, row.payload)))));
+  return Promise.all(rows.map(async (row) => keptIn(row.payload && (await valueOf(store, row.payload)))));
 }
 
-function eventIn(payload: unknown): EventObjectLike {
-  if (typeof payload === "object" && payload !== null && "event" in payload) return payload.event as EventObjectLike; // as the cascade journals a fault
+interface Kept {
+  readonly event: EventObjectLike;
+  /** Only of the one that the machine threw at. */
+  readonly message?: string;
+}
+
+function keptIn(payload: unknown): Kept {
+  if (typeof payload === "object" && payload !== null && "event" in payload) return payload as Kept; // as the cascade journals it
   throw new PawlError("storageDamaged", "A journal row of a faulted actor does not hold its event. Restore a backup of the state directory.");
 }

@@ -47,12 +47,19 @@ export interface SendOptions {
 
 /** One committed change, for views; told after the commit, in order. */
 export type Change =
-  | { readonly kind: "actor"; readonly view: ActorView; readonly event: { readonly type: string; readonly id: string }; readonly at: number }
+  | { readonly kind: "actor"; readonly view: ActorView; readonly event: { readonly type: string; readonly id: string; readonly [field: string]: unknown }; readonly at: number }
   | { readonly kind: "effect"; readonly record: EffectRecord; readonly at: number }
-  | { readonly kind: "emitted"; readonly actor: string; readonly event: { readonly type: string; readonly [key: string]: unknown }; readonly at: number }
+  | { readonly kind: "emitted"; readonly actor: string; readonly root: string; readonly event: { readonly type: string; readonly [key: string]: unknown }; readonly at: number }
   /** What a machine wrote with XState's `log`. */
   | { readonly kind: "log"; readonly actor: string; readonly root: string; readonly label: string | null; readonly value: unknown; readonly at: number }
-  | { readonly kind: "line"; readonly effect: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
+  | { readonly kind: "line"; readonly effect: string; readonly actor: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
+
+/** An event of Pawl's own at which an actor's machine threw, and those that came since. */
+export interface Fault {
+  readonly message: string;
+  /** Oldest first; the first is the one that it threw at. */
+  readonly events: readonly { readonly type: string; readonly [field: string]: unknown }[];
+}
 
 /** What ends a waiting before its time. */
 export interface WaitBounds {
@@ -86,6 +93,8 @@ export interface Runtime {
    * `ignored`, with its status as `code`, for one that has ended. @throws unknownActor; refused for a child
    */
   stop(actor: string): Promise<Receipt>;
+  /** Why an actor is faulted, and what it has not taken; null when it is not. */
+  fault(actor: string): Promise<Fault | null>;
   /** Delivers again the event that faulted this actor, and what was kept since. `refused` with `faulted` when its machine throws again. @throws unknownActor, restoreRefused */
   retryFault(actor: string): Promise<Receipt>;
   /** Resolves when nothing is queued, no effect runs and no due timer is being fired (later timers may be pending). @throws timedOut, aborted */

@@ -1,6 +1,6 @@
 /** The rooms of the house and which may import which: docs/spec.md HOUSE-1 as a table. */
 
-export type Room = "leaf" | "clock" | "machines" | "seam" | "persistence" | "runtime" | "workflow" | "host" | "cli" | "index" | "testing";
+export type Room = "library" | "leaf" | "clock" | "machines" | "seam" | "persistence" | "runtime" | "workflow" | "host" | "cli" | "index" | "testing";
 
 interface RoomRule {
   /** Paths from the root; the first room that fits a file is its room. */
@@ -16,6 +16,8 @@ interface RoomRule {
 }
 
 export const rooms: { readonly [R in Room]: RoomRule } = {
+  // Machines of one's own, durable in this process: the runtime without workflows.
+  library: { files: /^src\/openPawl\.ts$|^src\/library\//, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime"], types: [], packages: "any", atLeast: 5 },
   leaf: { files: /^src\/(?!index|testing)\w+\.ts$|^src\/text\//, values: [], types: [], packages: "any", atLeast: 2 },
   clock: { files: /^src\/runtime\/clock\.ts$/, values: [], types: [], packages: [], atLeast: 1 },
   machines: { files: /^machines\//, values: ["leaf"], types: [], packages: ["xstate", "zod"], atLeast: 4 },
@@ -28,7 +30,7 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   cli: { files: /^src\/cli\//, values: ["leaf", "clock", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
   index: {
     files: /^src\/index\.ts$/,
-    values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"],
+    values: ["library", "leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"],
     types: [],
     packages: "any",
     atLeast: 1,
