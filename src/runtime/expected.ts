@@ -11,6 +11,8 @@ export interface ExpectedTimer {
   readonly key: string;
   /** As written: milliseconds, or the name of a delay. */
   readonly delay: number | string;
+  /** Whether its firing surely leaves the state: then it cannot have fired. */
+  readonly leaves: boolean;
 }
 
 export interface ExpectedInvoke {
@@ -35,7 +37,11 @@ export interface Gaps {
 export const expectedTimers = (active: readonly AnyStateNode[]): readonly ExpectedTimer[] =>
   active.flatMap((node) => {
     const timers = new Map<string, ExpectedTimer>();
-    for (const { eventType, delay } of node.after) if (typeof delay !== "function") timers.set(eventType, { node, key: eventType, delay });
+    for (const { eventType, delay, guard, target } of node.after) {
+      if (typeof delay === "function") continue;
+      const leaves = (guard === undefined && target !== undefined) || (timers.get(eventType)?.leaves ?? false);
+      timers.set(eventType, { node, key: eventType, delay, leaves });
+    }
     return [...timers.values()];
   });
 
