@@ -1,7 +1,7 @@
 import { assign, fromPromise, setup, spawnChild, type AnyStateMachine } from "xstate";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { effect } from "../../machines/define.ts";
+import { effect, volatileAction } from "../../machines/define.ts";
 import { definitionDigest } from "../../src/runtime/definitionDigest.ts";
 import { createRegistry, defineMachine } from "../../src/runtime/registry.ts";
 import { createDefinitions } from "../../src/runtime/restore.ts";
@@ -16,7 +16,7 @@ const chart = (version: string, config: object, id = "work") =>
       fetch: fromPromise(async () => 1),
       part: setup({}).createMachine({ id: "part", version: "1" }),
     },
-    actions: { spawnPart: spawnChild("part", { id: "p" }), note: () => {} },
+    actions: { spawnPart: spawnChild("part", { id: "p" }), note: volatileAction(() => {}) },
     guards: { ready: () => true },
     delays: { soon: 1000 },
   }).createMachine({ id, version, ...config } as never) as unknown as AnyStateMachine; // charts are data here: their types are not under test
