@@ -6,14 +6,21 @@ export const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** 26 Crockford characters: 48 bits of `now` (epoch ms), then 80 random bits; sorts by time. */
 export function ulid(now: number, random: Uint8Array = randomBytes(10)): string {
-  let bits = BigInt(Math.max(0, Math.floor(now))) & 0xffff_ffff_ffffn;
-  for (const byte of random.subarray(0, 10)) bits = (bits << 8n) | BigInt(byte);
-  let text = "";
-  for (let i = 0; i < 26; i += 1) {
-    text = crockford.charAt(Number(bits & 31n)) + text;
-    bits >>= 5n;
+  let time = Math.max(0, Math.floor(now)) % 2 ** 48;
+  let head = "";
+  for (let i = 0; i < 10; i += 1) {
+    head = crockford.charAt(time % 32) + head;
+    time = Math.floor(time / 32);
   }
-  return text;
+  let tail = "";
+  let held = 0;
+  let bits = 0;
+  for (const byte of random.subarray(0, 10)) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) tail += crockford.charAt((held >> (bits - 5)) & 31);
+    held &= (1 << bits) - 1;
+  }
+  return head + tail;
 }
 
 /** A new run id: `r_` and 26 Crockford characters. */
