@@ -41,6 +41,8 @@ export interface DispatchOptions {
 /** Dispatches in one commit at most, and bytes after which no more are taken in. */
 const groupLimit = 64;
 const groupBytes = 4 * 1024 * 1024;
+/** The stored rule that keeps an effect's key from being used for another request. */
+const oneEffectPerVisit = "one_effect_per_visit";
 /** Times a dispatch is computed anew after somebody else wrote first. */
 const conflictTries = 3;
 
@@ -124,7 +126,13 @@ export class Dispatcher {
         written += 1;
         if (result?.status === "constraint" && last) {
           this.options.onConflict();
-          waiting.reject(new PawlError("refused", `The event "${waiting.dispatch.eventId}" was refused by the stored rule "${result.rule}": ${result.message}. Nothing of it was stored.`, { subject: waiting.dispatch.eventId }));
+          waiting.reject(
+            new PawlError(
+              result.rule === oneEffectPerVisit ? "keyReused" : "refused",
+              `The event "${waiting.dispatch.eventId}" was refused by the stored rule "${result.rule}": ${result.message}. Nothing of it was stored.`,
+              { subject: waiting.dispatch.eventId },
+            ),
+          );
           continue;
         }
         if (result?.status !== "committed") {
@@ -145,7 +153,13 @@ export class Dispatcher {
       const again = await this.write([await this.compute(waiting, newLayer())], true);
       if (again.length === 0) return;
     }
-    waiting.reject(new PawlError("conflict", `The event "${waiting.dispatch.eventId}" found its actor changed by somebody else ${conflictTries} times. Nothing of it was stored; send it again.`, { subject: waiting.dispatch.eventId }));
+    waiting.reject(
+      new PawlError(
+        "conflict",
+        `The event "${waiting.dispatch.eventId}" found its actor changed by somebody else ${conflictTries} times. Nothing of it was stored; send it again.`,
+        { subject: waiting.dispatch.eventId },
+      ),
+    );
   }
 
   private async compute(waiting: Waiting, overlay: Layer): Promise<Computed> {
