@@ -1,49 +1,13 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-
-const here = import.meta.dirname;
-const root = join(here, "../..");
-
-interface Checked {
-  readonly messages: readonly { readonly line: number; readonly text: string }[];
-  readonly seconds: number;
-}
-
-/** What tsc says of one file, under the settings of this repository. */
-async function check(text: string): Promise<Checked> {
-  const directory = mkdtempSync(join(here, ".checked-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const file = join(directory, "file.ts");
-  writeFileSync(file, text);
-  writeFileSync(
-    join(directory, "tsconfig.json"),
-    JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions: { noUnusedLocals: false }, include: ["file.ts"] }),
-  );
-  const started = performance.now();
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", join(directory, "tsconfig.json"), "--pretty", "false"], {
-    maxBuffer: 64 * 1024 * 1024,
-  }).catch((error: { stdout: string }) => error);
-  const seconds = (performance.now() - started) / 1000;
-  const messages = stdout
-    .split(/\n(?=\S)/)
-    .map((message) => /file\.ts\((\d+),\d+\): (?<text>[^]*)/.exec(message))
-    .flatMap((found) => (found?.[1] === undefined ? [] : [{ line: Number(found[1]), text: found.groups?.["text"] ?? "" }]));
-  return { messages, seconds };
-}
+import { expect, test } from "vitest";
+import { check, checkMarks } from "./check.ts";
 
 test("WF-1 each mistake that the types find is an error at its own line, and the workflow's own mistakes name the node", { timeout: 120_000 }, async () => {
-  const source = readFileSync(join(here, "mistakes.ts"), "utf8").replaceAll("../../src/", "../../../src/");
-  const marks = source
-    .split("\n")
-    .flatMap((text, index) => (text.includes("@ts-expect-error") ? [{ line: index + 1, contract: text.trim().replace("// @ts-expect-error WF-1 ", "") }] : []));
-  const { messages } = await check(source.replaceAll("@ts-expect-error", "expected:"));
-  const found = marks.map(({ line, contract }) => [contract, messages.find((message) => message.line === line + 1)?.text ?? "no error"] as const);
+  const source = readFileSync(join(import.meta.dirname, "mistakes.ts"), "utf8").replaceAll("../../src/", "../../../src/");
+  const { found, others } = await checkMarks(source, "WF-1");
   expect(found.filter(([, text]) => text === "no error")).toEqual([]);
-  expect(messages.filter(({ line }) => !marks.some((mark) => mark.line + 1 === line))).toEqual([]);
+  expect(others).toEqual([]);
 
   const sentences = Object.fromEntries(
     found.flatMap(([contract, text]) =>
