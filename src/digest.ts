@@ -1,12 +1,12 @@
 /** Canonical JSON (RFC 8785) and SHA-256: how two values are known to be the same without comparing them. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { isPawlError, messageOf, PawlError } from "./errors.ts";
 import { jsonText } from "./json.ts";
 
 /** SHA-256 of UTF-8 text or bytes, lower-case hex. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data);
 }
 
 /**
@@ -18,11 +18,16 @@ export function canonicalJson(value: unknown, what = "value"): string {
   try {
     jsonText(value, what);
     const missing = pathOfUndefined(value);
-    if (missing !== null) throw new PawlError("invalidValue", `The ${what} holds undefined at "${missing || "(root)"}", which JSON cannot carry. Leave the key out, or use null.`, { path: missing });
+    if (missing !== null)
+      throw new PawlError("invalidValue", `The ${what} holds undefined at "${missing || "(root)"}", which JSON cannot carry. Leave the key out, or use null.`, {
+        path: missing,
+      });
     return canonicalize(value) ?? "null";
   } catch (error) {
-    if (error instanceof RangeError) throw new PawlError("invalidValue", `The ${what} is nested too deeply for JSON. Make it flatter.`, { path: what, cause: error });
-    if (!isPawlError(error)) throw new PawlError("invalidValue", `The ${what} cannot be written as canonical JSON: ${messageOf(error)}.`, { path: what, cause: error });
+    if (error instanceof RangeError)
+      throw new PawlError("invalidValue", `The ${what} is nested too deeply for JSON. Make it flatter.`, { path: what, cause: error });
+    if (!isPawlError(error))
+      throw new PawlError("invalidValue", `The ${what} cannot be written as canonical JSON: ${messageOf(error)}.`, { path: what, cause: error });
     throw new PawlError("invalidValue", error.message, { path: joined(what, error.path ?? ""), cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /** Puts the runtime together: reads and their cache, dispatches of events, results and timers, and what follows a commit. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../digest.ts";
 import type { ActorRecord, EffectRecord, Page, Projections, Store, TimerRecord } from "../../persistence/store.ts";
 import type { EffectEvent } from "../../machines/effectMachine.ts";
 import { PawlError, messageOf } from "../errors.ts";
@@ -43,7 +43,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   let halted: PawlError | null = null;
   let closing = false;
 
-  const env: SettleEnv = { ...definitions, beforeMigration: once(async () => options.beforeMigration?.()), isAdopted: (root) => (adopted.has(root) || (adoptsAll && !released.has(root))) && !closing };
+  const env: SettleEnv = {
+    ...definitions,
+    beforeMigration: once(async () => options.beforeMigration?.()),
+    isAdopted: (root) => (adopted.has(root) || (adoptsAll && !released.has(root))) && !closing,
+  };
 
   const tell = (change: Change): void => {
     for (const listener of listeners) {
@@ -116,13 +120,18 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     saveProcess: (key, attempt, process) =>
       submit(`${key}:a${attempt}:process`, true, async (draft) => {
         const current = await draft.effect(key);
-        if (!current || current.attempt !== attempt || !isOpen(current.state)) throw new PawlError("stale", `Attempt ${attempt} of effect "${key}" is no longer open: its process must not start.`, { subject: key });
+        if (!current || current.attempt !== attempt || !isOpen(current.state))
+          throw new PawlError("stale", `Attempt ${attempt} of effect "${key}" is no longer open: its process must not start.`, { subject: key });
         draft.putEffect({ ...current, process, updatedAt: draft.at }, current);
       }),
-    settle: (key, settlement) => submit(`${key}:${settlement.event.type}${"attempt" in settlement.event ? `:a${settlement.event.attempt}` : ""}`, true, (draft, faults) => settle(draft, faults, key, settlement)),
+    settle: (key, settlement) =>
+      submit(`${key}:${settlement.event.type}${"attempt" in settlement.event ? `:a${settlement.event.attempt}` : ""}`, true, (draft, faults) =>
+        settle(draft, faults, key, settlement),
+      ),
   });
 
-  const settle = (draft: Draft, faults: Faults, key: string, settlement: Settlement): Promise<EffectRecord | null> => settleEffect(env, draft, faults, key, settlement);
+  const settle = (draft: Draft, faults: Faults, key: string, settlement: Settlement): Promise<EffectRecord | null> =>
+    settleEffect(env, draft, faults, key, settlement);
 
   const timers: TimerService = new TimerService({
     clock,
@@ -177,15 +186,29 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
           return { status: "refused", actor: id, revision: existing.record.revision, code: "keyReused" };
         }
         const definition = version === undefined ? options.definitions.latest(machineId) : await options.definitions.find(machineId, version);
-        if (!definition) throw new PawlError("unknownMachine", `No machine "${machineId}"${version === undefined ? "" : ` version ${version}`} is registered. Registered: ${options.definitions.names().join(", ") || "none"}.`, { subject: machineId });
+        if (!definition)
+          throw new PawlError(
+            "unknownMachine",
+            `No machine "${machineId}"${version === undefined ? "" : ` version ${version}`} is registered. Registered: ${options.definitions.names().join(", ") || "none"}.`,
+            { subject: machineId },
+          );
         for (const bytes of blobs ?? []) draft.storeBytes(bytes);
         await cascade(draft, faults).start({ id, definition, input, parent: null, childKey: null, systemId: null });
         const receipt: Receipt = { status: "applied", actor: id, revision: 1 };
-        if (eventId !== undefined) draft.putInbox({ actor: id, eventId, fingerprint: fingerprintOf("pawl.start", { machineId, input }), receipt: JSON.stringify(receipt), event: null, at: draft.at });
+        if (eventId !== undefined)
+          draft.putInbox({
+            actor: id,
+            eventId,
+            fingerprint: fingerprintOf("pawl.start", { machineId, input }),
+            receipt: JSON.stringify(receipt),
+            event: null,
+            at: draft.at,
+          });
         return receipt;
       }),
 
-    send: (actor, event, sendOptions = {}) => submit(sendOptions.eventId ?? newEventId(now()), false, (draft, faults) => send(draft, faults, actor, event, sendOptions)),
+    send: (actor, event, sendOptions = {}) =>
+      submit(sendOptions.eventId ?? newEventId(now()), false, (draft, faults) => send(draft, faults, actor, event, sendOptions)),
 
     view: async (actor) => {
       const held = await cache.actor(actor);
@@ -270,10 +293,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     const held = await draft.actor(actor);
     if (!held) throw new PawlError("unknownActor", `There is no actor "${actor}". Nothing was sent.`, { subject: actor });
     const { record } = held;
-    const fingerprint = fingerprintOf(given.type, given);
+    // Hashing costs as much as a step: only an event that is kept or compared has it done.
+    const fingerprint = (): string => fingerprintOf(given.type, given);
     if (eventId !== undefined) {
       const known = await draft.inbox(actor, eventId);
-      if (known) return known.fingerprint === fingerprint ? { ...readBack<Receipt>(known.receipt), status: "duplicate" } : { status: "refused", actor, revision: record.revision, code: "keyReused" };
+      if (known)
+        return known.fingerprint === fingerprint()
+          ? { ...readBack<Receipt>(known.receipt), status: "duplicate" }
+          : { status: "refused", actor, revision: record.revision, code: "keyReused" };
     }
     const definition = await definitions.definitionOf(record);
     const parsed = definition.parseEvent ? definition.parseEvent(given) : given;
@@ -289,10 +316,24 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       // As this group has left it: an event before this one may have finished the actor in the same commit.
       const current = (await draft.actor(actor))?.record ?? record;
       const finished = definition.whenFinished?.(storedView(current), { ...event, at: draft.at, id: draft.eventId });
-      return { status: "refused", actor, revision: delivered.revision, code: finished?.code ?? current.status, ...(finished?.reply === undefined ? {} : { reply: finished.reply }) };
+      return {
+        status: "refused",
+        actor,
+        revision: delivered.revision,
+        code: finished?.code ?? current.status,
+        ...(finished?.reply === undefined ? {} : { reply: finished.reply }),
+      };
     };
     const receipt = await answer();
-    if (eventId !== undefined || receipt.status === "refused") draft.putInbox({ actor, eventId: eventId ?? draft.eventId, fingerprint, receipt: JSON.stringify(receipt), event: receipt.status === "applied" ? null : draft.storeText(text), at: draft.at });
+    if (eventId !== undefined || receipt.status === "refused")
+      draft.putInbox({
+        actor,
+        eventId: eventId ?? draft.eventId,
+        fingerprint: fingerprint(),
+        receipt: JSON.stringify(receipt),
+        event: receipt.status === "applied" ? null : draft.storeText(text),
+        at: draft.at,
+      });
     return receipt;
   };
 
@@ -308,13 +349,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return runtime;
 }
 
-const unknownEffect = (key: string): PawlError => new PawlError("unknownEffect", `There is no effect "${key}". "pawl effect list" shows those with an unknown outcome.`, { subject: key });
+const unknownEffect = (key: string): PawlError =>
+  new PawlError("unknownEffect", `There is no effect "${key}". "pawl effect list" shows those with an unknown outcome.`, { subject: key });
 
 const notAmbiguous = ({ key, state }: EffectRecord): PawlError =>
   new PawlError("refused", `Effect "${key}" is ${state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, { subject: key });
 
 async function* everyEffect(store: Store, filter: Projections["effects"]["filter"]): AsyncGenerator<EffectRecord> {
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page: Page<EffectRecord> = await store.query("effects", filter, { limit: 500, cursor });
     yield* page.items;
     if (page.cursor === null) return;
@@ -334,4 +376,4 @@ function once(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work());
 }
 
-const fingerprintOf = (type: string, payload: unknown): string => createHash("sha256").update(`${type}\n${jsonText(payload, `event "${type}"`)}`).digest("hex");
+const fingerprintOf = (type: string, payload: unknown): string => sha256Hex(`${type}\n${jsonText(payload, `event "${type}"`)}`);

@@ -1,7 +1,19 @@
 /** One dispatch being computed: what it has read and what it will write, before anything is stored.
  *  Reads go draft -> group overlay -> cache -> store, so that neighbours of one group commit see each other's steps. */
-import { hash as digest } from "node:crypto";
-import { inlineLimitBytes, type ActorRecord, type BlobWrite, type Commit, type EffectRecord, type EffectWrite, type InboxRecord, type JournalEntry, type RowWrite, type StoredValue, type TimerRecord } from "../../persistence/store.ts";
+import { sha256Hex } from "../digest.ts";
+import {
+  inlineLimitBytes,
+  type ActorRecord,
+  type BlobWrite,
+  type Commit,
+  type EffectRecord,
+  type EffectWrite,
+  type InboxRecord,
+  type JournalEntry,
+  type RowWrite,
+  type StoredValue,
+  type TimerRecord,
+} from "../../persistence/store.ts";
 import { jsonText } from "../json.ts";
 import { isOpen } from "./effectRow.ts";
 import type { Change } from "./runtime.ts";
@@ -163,7 +175,7 @@ export class Draft {
   }
 
   storeBytes(bytes: Uint8Array): { readonly blob: string; readonly bytes: number } {
-    const hash = digest("sha256", bytes, "hex");
+    const hash = sha256Hex(bytes);
     this.blobs.set(hash, { hash, bytes });
     return { blob: hash, bytes: bytes.byteLength };
   }

@@ -1,5 +1,5 @@
 /** The journal row of an applied event. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../digest.ts";
 import type { ActorRecord, JournalEntry } from "../../persistence/store.ts";
 
 /** A full snapshot stands in the journal at the first revision and at every one that this divides. */
@@ -35,7 +35,7 @@ export function journalEntry(
     machineVersion: record.machineVersion,
     definitionDigest: record.definitionDigest,
     stateValue: texts.value,
-    contextHash: createHash("sha256").update(texts.context).digest("hex"),
+    contextHash: sha256Hex(texts.context),
     snapshot: isBase ? record.snapshot : null,
   };
 }

@@ -1,5 +1,5 @@
 /** Effect rows as transitions ask for them, and as they are given up. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../digest.ts";
 import type { EffectOptions } from "../../machines/define.ts";
 import { policyFor } from "../../machines/policy.ts";
 import type { ActorRecord, EffectRecord } from "../../persistence/store.ts";
@@ -38,7 +38,7 @@ export function planEffect(draft: Draft, record: ActorRecord, { invokeId, type, 
     once: typeof options.once === "function" ? options.once(input) : (options.once ?? false),
     policy: JSON.stringify(policyFor(options, input, `Effect "${invokeId ?? type}" of actor "${record.id}"`)),
     input: draft.storeText(text),
-    fingerprint: createHash("sha256").update(`${type}\n${text}`).digest("hex"),
+    fingerprint: sha256Hex(`${type}\n${text}`),
     output: null,
     error: null,
     process: null,

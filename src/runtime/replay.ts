@@ -1,6 +1,6 @@
 /** Derives an actor's latest steps again, from the last base in its journal with the definitions that are registered, and compares.
  *  A difference means a machine that is not pure, or a journal that was changed. Code that is not there means nothing at all. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../digest.ts";
 import type { ActorRecord, JournalRow, Store } from "../../persistence/store.ts";
 import { isPawlError, messageOf } from "../errors.ts";
 import type { Definition, DefinitionRegistry } from "./definition.ts";
@@ -92,7 +92,7 @@ export class Replayer {
       await this.linkChildren(record, row, definition, result);
       const derived = stepper.persist(result.next);
       if (derived.value !== row.stateValue) return different(row, `state ${row.stateValue}`, `state ${derived.value}`);
-      const hash = createHash("sha256").update(derived.context).digest("hex");
+      const hash = sha256Hex(derived.context);
       if (hash !== row.contextHash) return different(row, `a context with hash ${row.contextHash}`, `a context with hash ${hash}`);
       if (row !== base) at = result.next;
       steps += 1;
@@ -105,7 +105,7 @@ export class Replayer {
     const last = rows.at(-1);
     if (last === undefined) return null;
     const { value, context }: { value?: unknown; context?: unknown } = JSON.parse(record.snapshot);
-    const [state, hash] = [JSON.stringify(value), createHash("sha256").update(JSON.stringify(context)).digest("hex")];
+    const [state, hash] = [JSON.stringify(value), sha256Hex(JSON.stringify(context))];
     const base = rows[0]?.revision ?? 0;
     const of = { outcome: "different", base, steps: rows.length - 1, revision: last.revision, seq: last.seq, event: last.type } as const;
     if (last.revision !== record.revision) return { ...of, stored: `revision ${record.revision}`, derived: `a journal that ends at revision ${last.revision}` };
