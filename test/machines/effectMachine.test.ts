@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { getNextSnapshot } from "xstate";
 import { effectMachine, EffectEvent } from "../../machines/effectMachine.ts";
 import type { EffectRecord, EffectState } from "../../persistence/store.ts";
 import { effectStep } from "../../src/runtime/effectRow.ts";
@@ -175,6 +177,33 @@ describe("the effect row and its chart", () => {
     const notThere: EffectEvent = { type: "effect.observed", attempt: 2, happened: false, isWanted: true };
     expect(effectStep(row("attempting", { ...once, interruptions: 1 }), notThere)).toEqual({ state: "planned", attempt: 3, interruptions: 2 });
     expect(effectStep(row("attempting", { ...once, interruptions: 2 }), notThere)).toEqual({ state: "failed", attempt: 2, interruptions: 3 });
+  });
+
+  test("EFFECT-1 a row moves as the chart does, whatever its numbers", () => {
+    const numbers = fc.integer({ min: 1, max: 9 });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...states),
+        fc.constantFrom(...events),
+        numbers,
+        numbers,
+        numbers,
+        fc.nat(8),
+        fc.option(numbers),
+        fc.boolean(),
+        (state, event, of, attempt, maxAttempts, interruptions, maxInterrupted, isOnce) => {
+          const given: EffectEvent = "attempt" in event ? { ...event, attempt: of } : event;
+          const context = { once: isOnce, attempt, interruptions, maxAttempts, maxInterrupted };
+          const before = effectMachine.resolveState({ value: state, context });
+          // The runtime takes finished rows no further; XState itself would ask the chart.
+          const after = before.status === "active" ? getNextSnapshot(effectMachine, before, given) : before;
+          const expected = after === before ? null : { state: after.value, attempt: after.context.attempt, interruptions: after.context.interruptions };
+          const policy = JSON.stringify({ retry: { maxAttempts, initialMs: 1 }, timeoutMs: null, maxInterrupted });
+          expect(effectStep({ ...row(state, { once: isOnce, maxAttempts, interruptions }), attempt, policy }, given)).toEqual(expected);
+        },
+      ),
+      { numRuns: 2000, seed: 7 },
+    );
   });
 
   test("EFFECT-1 every event of the chart is tried above", () => {
