@@ -1,0 +1,77 @@
+/** Whoever drives trees of actors: takes them up, leaves them, at any time; at last everything is taken up. */
+import type { Runtime } from "../../../src/runtime/runtime.ts";
+import type { Random } from "../core/random.ts";
+import { must, type Choice, type Part, type Rule, type World } from "../core/world.ts";
+import { isStorageError, type Life, type Power } from "./power.ts";
+
+interface Tree {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly status: string;
+}
+
+export class Adopter implements Part, Rule {
+  readonly name = "tree";
+  private readonly world: World;
+  private readonly power: Power;
+  private readonly runtime: () => Runtime | null;
+  private readonly actors: () => Iterable<Tree>;
+  /** In the life in which they were taken up. */
+  private readonly taken = new Map<string, Life>();
+  private readonly busy = new Map<string, Life>();
+
+  constructor(world: World, power: Power, runtime: () => Runtime | null, actors: () => Iterable<Tree>) {
+    this.world = world;
+    this.power = power;
+    this.runtime = runtime;
+    this.actors = actors;
+  }
+
+  choices(random: Random): readonly Choice[] {
+    if (!this.power.isUp) return [];
+    const [left, held] = [this.roots().filter((id) => !this.isTaken(id)), this.roots().filter((id) => this.isTaken(id))];
+    return [
+      ...(left.length > 0 ? [{ op: `tree take ${random.pick(left)}`, weight: 8 }] : []),
+      ...(held.length > 0 ? [{ op: `tree leave ${random.pick(held)}`, weight: 0.4 }] : []),
+    ];
+  }
+
+  perform([what = "", root = ""]: readonly string[]): boolean {
+    const runtime = this.runtime();
+    if (!this.power.isUp || runtime === null || this.busy.get(root)?.alive) return false;
+    if (what !== "take" && what !== "leave") return false;
+    const { life } = this.power;
+    this.busy.set(root, life);
+    if (what === "take") this.taken.set(root, life);
+    else this.taken.delete(root);
+    const done = what === "take" ? runtime.adopt(root) : runtime.release(root);
+    done.then(
+      () => {
+        if (this.busy.get(root) === life) this.busy.delete(root);
+      },
+      (error: unknown) => {
+        if (this.busy.get(root) === life) this.busy.delete(root);
+        if (life.alive && !isStorageError(error)) this.world.stray(error);
+      },
+    );
+    return true;
+  }
+
+  need(): string | null {
+    if (!this.power.isUp) return null;
+    const root = this.roots().find((id) => !this.isTaken(id) && !this.busy.get(id)?.alive);
+    return root === undefined ? null : `tree take ${root}`;
+  }
+
+  atEnd(): void {
+    for (const [root, life] of this.busy) must(!life.alive, "SIM-13", () => `taking up or leaving ${root} never came to its end`);
+  }
+
+  private isTaken(root: string): boolean {
+    return this.taken.get(root)?.alive ?? false;
+  }
+
+  private roots(): readonly string[] {
+    return [...this.actors()].filter(({ parent, status }) => parent === null && status === "active").map(({ id }) => id);
+  }
+}

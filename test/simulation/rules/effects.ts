@@ -1,0 +1,102 @@
+/** SIM-3, SIM-4, SIM-9: the life of every effect, beside what really happened outside. */
+import type { EffectRecord, EffectState } from "../../../persistence/store.ts";
+import { must } from "../core/world.ts";
+import type { Outside } from "../parts/outside.ts";
+import type { Person } from "../parts/person.ts";
+import { read, type ToldEffect } from "./chronicle.ts";
+import type { Replay } from "./replay.ts";
+import type { State } from "./state.ts";
+
+const finalStates: readonly EffectState[] = ["confirmed", "failed", "dropped"];
+
+export class EffectBook {
+  /** Effects with an unknown outcome now. */
+  readonly ambiguous = new Set<string>();
+  private readonly state: State;
+  private readonly replay: Replay;
+  private readonly outside: Outside;
+  private readonly person: Person;
+  private readonly known = new Map<string, EffectRecord>();
+
+  constructor(state: State, replay: Replay, outside: Outside, person: Person) {
+    this.state = state;
+    this.replay = replay;
+    this.outside = outside;
+    this.person = person;
+  }
+
+  /** `records`: all that are or were open; `changed`: actors that moved. */
+  async follow(records: ReadonlyMap<string, EffectRecord>, changed: ReadonlySet<string>): Promise<void> {
+    const rows = new Map(records);
+    const missing = [...this.replay.effects.values()].filter(({ key, actor }) => !rows.has(key) && (!this.known.has(key) || changed.has(actor)));
+    for (const record of await this.state.store.effects(missing.map(({ key }) => key))) rows.set(record.key, record);
+    for (const told of missing) must(rows.has(told.key), "SIM-7", () => `effect ${told.key} was asked for and is not stored`);
+    for (const record of rows.values()) {
+      const told = this.replay.effects.get(record.key);
+      must(told !== undefined, "SIM-7", () => `effect ${record.key} is stored and nothing asked for it`);
+      await this.compare(record, told);
+      this.known.set(record.key, record);
+      if (record.state === "ambiguous") this.ambiguous.add(record.key);
+      else this.ambiguous.delete(record.key);
+    }
+  }
+
+  private async compare(record: EffectRecord, told: ToldEffect): Promise<void> {
+    const before = this.known.get(record.key);
+    const { key, state, attempt } = record;
+    must(
+      record.type === told.type && record.invokeId === told.invokeId && record.actor === told.actor,
+      "SIM-7",
+      () => `effect ${key} is stored as ${record.type} of ${record.actor}, asked for was ${told.type} of ${told.actor}`,
+    );
+    if (before && finalStates.includes(before.state)) {
+      must(
+        JSON.stringify(before) === JSON.stringify(record),
+        "SIM-9",
+        () => `effect ${key} was ${before.state}, and is now ${state}: ${JSON.stringify(record)}`,
+      );
+      return;
+    }
+    must(!before || attempt >= before.attempt, "SIM-3", () => `effect ${key} went from attempt ${String(before?.attempt)} back to ${attempt}`);
+    const isOpen = state === "planned" || state === "attempting";
+    // A person may still have it done again.
+    if (told.dropped && this.person.retried(key) === 0) must(!isOpen, "SIM-7", () => `effect ${key} is ${state}, though nobody waits for it any more`);
+    if (told.end !== null)
+      must(state === (told.end === "done" ? "confirmed" : "failed"), "SIM-3", () => `effect ${key} is ${state}, and its actor was told that it is ${told.end}`);
+    const isWanted = told.invokeId !== null && !told.dropped && this.replay.actors.get(told.actor)?.status === "active";
+    if (isWanted && told.end === null)
+      must(state !== "confirmed" && state !== "failed", "SIM-3", () => `effect ${key} is ${state}, and its actor was not told`);
+    const retries = this.person.retried(key);
+    if (record.once) {
+      const times = this.outside.happened(record.idempotencyKey);
+      must(times <= 1 + retries, "SIM-4", () => `the once effect ${key} happened ${times} times; a person asked for it again ${retries} times`);
+      const begun = this.outside.calls.find((call) => call.key === key && call.attempt === attempt && call.outcome === null && call.life.alive);
+      must(
+        begun === undefined || state !== "planned",
+        "SIM-4",
+        () => `attempt ${attempt} of the once effect ${key} is being made, and the row says that it did not begin`,
+      );
+    }
+    if (state === "confirmed") await this.wasAnswered(record);
+  }
+
+  /** A result is that of the attempt which was open, or a person's word. */
+  private async wasAnswered(record: EffectRecord): Promise<void> {
+    const { key, attempt } = record;
+    const output = record.output === null ? null : await read(this.state.store, record.output);
+    if (this.person.confirmed(key, output)) return;
+    if (typeof output !== "object" || output === null || !("serial" in output)) return;
+    const call = this.outside.calls[Number(output.serial) - 1];
+    must(
+      call !== undefined && (call.attempt === null || call.key === key),
+      "SIM-3",
+      () => `effect ${key} has the result of another: ${JSON.stringify(output)}`,
+    );
+    must(call.outcome === "ok", "SIM-3", () => `effect ${key} has the result of call ${call.id}, which gave none (${String(call.outcome)})`);
+    must(
+      call.attempt === null || call.attempt === attempt,
+      "SIM-3",
+      () => `effect ${key} is at attempt ${attempt}, and has the result of attempt ${String(call.attempt)}`,
+    );
+  }
+}
