@@ -76,7 +76,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       for (const record of draft.own.effects.values()) {
         if (isOpen(record.state)) {
           if (env.isAdopted(record.root) && record.state === "planned") runner.start(record);
-        } else runner.abort(record.key, "cancelled");
+        }
+        // What ended by its own result is over already; to abort it costs as much as a step.
+        else if (record.state === "dropped" || record.state === "ambiguous") runner.abort(record.key, "cancelled");
       }
       for (const op of draft.own.timers.values()) if (op.op === "set") timers.note(op.timer.dueAt);
       for (const change of draft.changes) tell(change);
