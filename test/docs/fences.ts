@@ -92,6 +92,8 @@ export function runPage(name: string, page: string): { readonly ran: number } {
     ...process.env,
     PAWL_HOME: home,
     NO_COLOR: "1",
+    // What a script starts by the name of node uses this checkout's sources too.
+    NODE_OPTIONS: "--conditions=pawl-source",
     PATH: [join(folder, "node_modules/.bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter),
   };
   const typescript: string[] = [];
