@@ -5,6 +5,7 @@ import { visible } from "../text/visible.ts";
 import { answerDecision } from "./commands/answerCommand.ts";
 import { confirmEffect, retryEffect } from "./commands/effectCommands.ts";
 import { listDecisions, listEffects, listRuns, showRun } from "./commands/listCommands.ts";
+import { doctor, exportCopy, prune, reset } from "./commands/maintenanceCommands.ts";
 import { cancelRun, resumeRun, startRun } from "./commands/runCommand.ts";
 import { showVersion } from "./commands/version.ts";
 import { environmentOf, type Environment } from "./environment.ts";
@@ -96,6 +97,14 @@ function perform(request: Request, environment: Environment): ExitCode | Promise
       return confirmEffect(request.key, request.options, environment);
     case "effectRetry":
       return retryEffect(request.key, environment);
+    case "doctor":
+      return doctor(request.options, environment);
+    case "prune":
+      return prune(request.options, environment);
+    case "export":
+      return exportCopy(request.run, request.options, environment);
+    case "reset":
+      return reset(environment);
     case "version":
       return showVersion(environment);
   }

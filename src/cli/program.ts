@@ -2,6 +2,8 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { DecisionState, EffectState, RunState } from "../../persistence/store.ts";
 import { didYouMean } from "../text/closest.ts";
+import { examples } from "./help.ts";
+import { addMaintenanceCommands, type MaintenanceRequest } from "./maintenance.ts";
 import { decisionLooks, effectLooks, runLooks } from "./render/words.ts";
 
 export interface ListOptions {
@@ -52,6 +54,7 @@ export type Request =
   | { readonly command: "effectList"; readonly options: EffectsOptions }
   | { readonly command: "effectConfirm"; readonly key: string; readonly options: { readonly output?: string; readonly outputFile?: string } }
   | { readonly command: "effectRetry"; readonly key: string }
+  | MaintenanceRequest
   | { readonly command: "version" };
 
 export interface Parsed {
@@ -165,6 +168,7 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     .addHelpText("after", examples(program, ["cancel 8B9C0D"]))
     .action((run: string) => found({ command: "cancel", run }));
   addEffectCommands(root, program, found);
+  addMaintenanceCommands(root, program, found);
   root
     .command("version")
     .description("print the versions of Pawl and Node")
@@ -222,8 +226,4 @@ function states<S extends string>(known: Readonly<Record<S, unknown>>): (text: s
       if (!isKnown(word)) throw new InvalidArgumentError(`The states are ${Object.keys(known).join(", ")}.${didYouMean(word, Object.keys(known))}`);
       return word;
     });
-}
-
-function examples(program: string, lines: readonly string[]): string {
-  return ["", "Examples:", ...lines.map((line) => `  ${program} ${line}`)].join("\n");
 }

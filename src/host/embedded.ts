@@ -16,6 +16,7 @@ import { Halt } from "./halt.ts";
 import { launch, type Launched, type LaunchRequest } from "./launch.ts";
 import { findRun } from "./lookup.ts";
 import { endLeftOver } from "./processes.ts";
+import { backUp } from "./maintenance/backup.ts";
 import { Reader } from "./reader.ts";
 import { runState } from "./runDefinition.ts";
 import { RunSources } from "./sources.ts";
@@ -48,6 +49,7 @@ export async function openEmbedded({ home, clock = systemClock, hooks }: Embedde
       clock,
       // What cannot be ended is met again by the next attempt, which refuses to run beside it.
       endProcess: async (process) => void (await endLeftOver(process)),
+      beforeMigration: async () => void (await backUp(opened.store, home, clock.now())),
       onHalted: (error) => halt.set(error),
       // Once the store refuses, everything that still comes in meets the same refusal: it is told where the run is driven.
       onError: (error) => void (halt.isReason(error) || process.emitWarning(`Pawl: ${messageOf(error)}`)),

@@ -1,6 +1,7 @@
 /** Saves a new run: its id, input, graph and sources in one commit, before anybody is told the id. */
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
+import { prunedEventId } from "../../persistence/prune.ts";
 import { inlineLimitBytes, type RunRow, type Store } from "../../persistence/store.ts";
 import { runMachine, type RunInput, type ValueRef } from "../../machines/runMachine.ts";
 import { canonicalJson, sha256Hex } from "../digest.ts";
@@ -41,6 +42,7 @@ export async function launch(runtime: Pick<Runtime, "start">, store: Store, requ
   const id = key === undefined ? newRunId(now) : runIdOfKey(key);
   const existing = key === undefined ? undefined : await existingRun(store, id);
   if (existing && key !== undefined) return sameRequest(store, existing, loaded, input, key);
+  if (key !== undefined) await refusePruned(store, id, key);
   const value = storedInput(input);
   const start: RunInput = {
     run: id,
@@ -65,6 +67,17 @@ export async function launch(runtime: Pick<Runtime, "start">, store: Store, requ
 function runIdOfKey(key: string): string {
   const hash = createHash("sha256").update(`pawl.run\n${key}`).digest();
   return `r_${ulid(hash.readUIntBE(0, 6), hash.subarray(6, 16))}`;
+}
+
+/** A key is good for one run only, also while that run is pruned and its ids are still kept. */
+async function refusePruned(store: Pick<Store, "inbox">, id: string, key: string): Promise<void> {
+  const pruned = await store.inbox(id, prunedEventId);
+  if (pruned)
+    throw new PawlError(
+      "keyReused",
+      `The key "${key}" was used for run ${id}, which was pruned on ${new Date(pruned.at).toISOString().slice(0, 10)}: its outcome is gone, and its key is free again 30 days after that. Use a new key for a new run; nothing was started.`,
+      { subject: id },
+    );
 }
 
 async function existingRun(store: Pick<Store, "query">, id: string): Promise<RunRow | undefined> {

@@ -293,17 +293,16 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   const send = async (draft: Draft, faults: Faults, actor: string, given: EventObjectLike, { eventId, expectedRevision }: SendOptions): Promise<Receipt> => {
     const held = await draft.actor(actor);
-    if (!held) throw new PawlError("unknownActor", `There is no actor "${actor}". Nothing was sent.`, { subject: actor });
-    const { record } = held;
     // Hashing costs as much as a step: only an event that is kept or compared has it done.
     const fingerprint = (): string => fingerprintOf(given.type, given);
-    if (eventId !== undefined) {
-      const known = await draft.inbox(actor, eventId);
-      if (known)
-        return known.fingerprint === fingerprint()
-          ? { ...readBack<Receipt>(known.receipt), status: "duplicate" }
-          : { status: "refused", actor, revision: record.revision, code: "keyReused" };
-    }
+    // Answers outlive a pruned actor for a while.
+    const known = eventId === undefined ? null : await draft.inbox(actor, eventId);
+    if (known)
+      return known.fingerprint === fingerprint()
+        ? { ...readBack<Receipt>(known.receipt), status: "duplicate" }
+        : { status: "refused", actor, revision: held?.record.revision ?? 0, code: "keyReused" };
+    if (!held) throw new PawlError("unknownActor", `There is no actor "${actor}". Nothing was sent.`, { subject: actor });
+    const { record } = held;
     const definition = await definitions.definitionOf(record);
     const parsed = definition.parseEvent ? definition.parseEvent(given) : given;
     const text = jsonText(parsed, `event "${given.type}"`);
