@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import type { AnyStateMachine } from "xstate";
+import { backUp } from "../persistence/backup.ts";
 import { openStore } from "../persistence/openStore.ts";
 import type { ActorRecord, Store } from "../persistence/store.ts";
 import { PawlError, messageOf } from "./errors.ts";
@@ -54,7 +55,7 @@ export async function openPawl<const Es extends readonly MachineEntry[]>(options
   checkExecutors(definitions, executors);
   const machines = new Map(definitions.map(({ id, version, machine }) => [`${id}@${version}`, machine]));
   const onError = options.onError ?? ((error: unknown) => process.emitWarning(`Pawl: ${messageOf(error)}`));
-  const { store, release } = await storeOf(options, faults);
+  const { store, release, beforeMigration } = await storeOf(options, clock);
   try {
     const runtime = await createRuntime({
       store,
@@ -62,6 +63,7 @@ export async function openPawl<const Es extends readonly MachineEntry[]>(options
       executors,
       clock,
       onError,
+      beforeMigration,
       ...(options.concurrency === undefined ? {} : { effectConcurrency: options.concurrency }),
       ...(faults === undefined ? {} : { faults }),
     });
@@ -77,13 +79,23 @@ export async function openPawl<const Es extends readonly MachineEntry[]>(options
   }
 }
 
+interface Opened {
+  readonly store: Store;
+  readonly release: () => Promise<void>;
+  /** A store of one's own is backed up by whoever gave it. */
+  readonly beforeMigration: () => Promise<void>;
+}
+
 async function storeOf(
-  { path, store }: { readonly path?: string; readonly store?: Store },
-  faults: FaultHook | undefined,
-): Promise<{ readonly store: Store; readonly release: () => Promise<void> }> {
-  if (store) return { store, release: async () => {} };
+  { path, store, faults }: { readonly path?: string; readonly store?: Store; readonly faults?: FaultHook },
+  clock: Clock,
+): Promise<Opened> {
+  const nothing = async (): Promise<void> => {};
+  if (store) return { store, release: nothing, beforeMigration: nothing };
   if (path === undefined) throw new PawlError("invalidInput", "openPawl needs a path (the state directory) or a store.", { path: "path" });
-  return openStore({ home: resolve(path), mode: "owner", ...(faults === undefined ? {} : { hooks: commitFaults(faults) }) });
+  const home = resolve(path);
+  const opened = await openStore({ home, mode: "owner", ...(faults === undefined ? {} : { hooks: commitFaults(faults) }) });
+  return { store: opened.store, release: () => opened.release(), beforeMigration: async () => void (await backUp(opened.store, home, clock.now())) };
 }
 
 /** Pawl for any machine. Where a cast names a target's type, `sameMachine` has compared the row with the ref's machine, or the target is an id alone. */

@@ -16,7 +16,7 @@ import { Halt } from "./halt.ts";
 import { launch, type Launched, type LaunchRequest } from "./launch.ts";
 import { findRun } from "./lookup.ts";
 import { endLeftOver } from "./processes.ts";
-import { backUp } from "./maintenance/backup.ts";
+import { backUp } from "../../persistence/backup.ts";
 import { Reader } from "./reader.ts";
 import { runState } from "./runDefinition.ts";
 import { RunSources } from "./sources.ts";

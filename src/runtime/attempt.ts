@@ -61,8 +61,8 @@ export async function runAttempt(
 ): Promise<AttemptEnd> {
   const { attempt, once } = record;
   const { signal } = controller;
-  const guard = new Limits(record, controller, host);
   host.faults?.("before-effect", record.key);
+  const guard = new Limits(record, controller, host);
   const work = Promise.resolve().then(() => execution.run(taskOf(record, input, signal, guard, host)));
   const end = await ended(work, signal);
   guard.stop();
@@ -96,8 +96,8 @@ export async function observe(
   const limit = new AbortController();
   const cancel = host.clock.schedule(host.clock.now() + observeLimitMs, () => limit.abort("timedOut" satisfies AbortReason));
   const either = AbortSignal.any([signal, limit.signal]);
-  const looking = execution.observe({ key, actor, root, type, visit, idempotencyKey, attempt, once, input, signal: either, now: host.now });
   try {
+    const looking = execution.observe({ key, actor, root, type, visit, idempotencyKey, attempt, once, input, signal: either, now: host.now });
     const seen = await Promise.race([looking, aborted(either)]);
     return seen?.happened === true ? { happened: true, ...checked(seen, record) } : seen;
   } catch {

@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { setup, type InspectionEvent } from "xstate";
 import { memoryStore, openStore } from "../../persistence/index.ts";
@@ -88,6 +90,48 @@ describe("opening", () => {
     const bare = setup({}).createMachine({ id: "bare" });
     expect(await refusal(openPawl({ path, machines: [bare] }))).toEqual(["invalidMachine", expect.stringContaining("version")]);
     await (await openPawl({ path, machines: [counterMachine] })).close();
+  });
+});
+
+describe("versions", () => {
+  test("API-19 stored actors are taken to a newer machine by its migration, after a backup; without one the actor is refused by name and the rest goes on", async () => {
+    const path = newHome();
+    const old = setup({ types: {} as { events: { type: "go" } } }).createMachine({
+      id: "versioned",
+      version: "1",
+      initial: "a",
+      states: { a: { on: { go: "b" } }, b: {} },
+    });
+    const renamed = setup({ types: {} as { events: { type: "go" } } }).createMachine({
+      id: "versioned",
+      version: "2",
+      initial: "first",
+      states: { first: { on: { go: "second" } }, second: {} },
+    });
+    const first = await openPawl({ path, machines: [old, counterMachine] });
+    await first.start(old, { id: "v" });
+    await first.start(counterMachine, { id: "c", input: { from: 0 } });
+    await first.close();
+    const without = await openPawl({ path, machines: [renamed, counterMachine] });
+    expect(await refusal(without.send("v", { type: "go" }))).toEqual(["restoreRefused", expect.stringMatching(/"v".*"versioned" version 1/)]);
+    expect((await without.send("c", { type: "add", by: 1 })).status).toBe("applied");
+    await without.close();
+    const migrated = await openPawl({
+      path,
+      machines: [
+        {
+          machine: renamed,
+          migrations: [{ from: "1", to: "2", migrate: (persisted) => ({ ...persisted, value: persisted.value === "a" ? "first" : "second" }) }],
+        },
+      ],
+      onError: () => {},
+    });
+    afterwards(() => migrated.close());
+    const ref = migrated.actor(renamed, "v");
+    expect(await migrated.get(ref)).toMatchObject({ value: "first", version: "2" });
+    await migrated.send(ref, { type: "go" });
+    expect((await migrated.get(ref))?.value).toBe("second");
+    expect(readdirSync(join(path, "backups"))).toEqual([expect.stringMatching(/^before-migration-.*\.db$/)]);
   });
 });
 

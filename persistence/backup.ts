@@ -1,7 +1,7 @@
 /** The copy that is made before stored actors are taken to newer machines. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { SqliteStore } from "../../../persistence/sqliteStore.ts";
+import type { SqliteStore } from "./sqliteStore.ts";
 
 export const backupDirectory = "backups";
 
