@@ -167,7 +167,7 @@ class Embedded extends Reader implements EmbeddedHost {
 
   async confirmEffect(key: string, output: unknown): Promise<EffectView> {
     const record = await this.ambiguousEffect(key);
-    if (visitKind(record) === undefined) return effectView(await this.runtime.confirmEffect(key, { output }));
+    if (visitKind(record) === undefined) return effectView(await settledHere(record, "confirmEffect", this.runtime.confirmEffect(key, { output })));
     const { run, node } = (await readValue(this.store, record.input)) as NodeInput; // visitKind: a compiled graph invoked it
     const { definition } = await this.sources.facts(run);
     const accepted = await acceptOutput(definition, node, output).catch((error: unknown) => {
@@ -181,8 +181,8 @@ class Embedded extends Reader implements EmbeddedHost {
   }
 
   async retryEffect(key: string): Promise<EffectView> {
-    await this.ambiguousEffect(key);
-    return effectView(await this.runtime.retryEffect(key));
+    const record = await this.ambiguousEffect(key);
+    return effectView(await settledHere(record, "retryEffect", this.runtime.retryEffect(key)));
   }
 
   subscribe(listener: (event: RunEvent) => void): () => void {
@@ -274,5 +274,19 @@ class Embedded extends Reader implements EmbeddedHost {
   /** Ends what a run's attempts have running: those of this process by their signal, those of a lost owner by their recorded group. */
   private async endProcesses(run: string, begun: readonly EffectRecord[]): Promise<void> {
     await Promise.all([this.runtime.release(run), ...begun.map(({ process }) => (process === null ? [] : endLeftOver(process)))]);
+  }
+}
+
+/** A machine that a program brought itself is known to that program alone: only there can its effects move it on. */
+async function settledHere({ key, actor }: EffectRecord, method: string, work: Promise<EffectRecord>): Promise<EffectRecord> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isPawlError(error) || error.code !== "restoreRefused") throw error;
+    throw new PawlError(
+      "restoreRefused",
+      `Effect "${key}" belongs to actor "${actor}", whose machine is known only to the program that started it: settle it there, with ${method} of what openPawl gives. It stays ambiguous; nothing was changed.`,
+      { subject: key, cause: error },
+    );
   }
 }
