@@ -50,6 +50,8 @@ export class Dispatcher {
   private readonly options: DispatchOptions;
   private readonly queue: Waiting[] = [];
   private pumping = false;
+  /** Why the store refused for good: whatever is still queued meets the same, though the disk may be free again. */
+  private refusal: PawlError | null = null;
   private idleWaiters: (() => void)[] = [];
 
   constructor(options: DispatchOptions) {
@@ -93,6 +95,10 @@ export class Dispatcher {
     while (group.length < groupLimit && bytes < groupBytes) {
       const waiting = this.queue.shift();
       if (!waiting) break;
+      if (this.refusal) {
+        waiting.reject(this.refusal);
+        continue;
+      }
       const computed = await this.compute(waiting, overlay);
       computed.draft?.mergeInto(overlay);
       bytes += computed.draft?.weight ?? 0;
@@ -113,7 +119,10 @@ export class Dispatcher {
         // Nothing of the group was written: what was computed on top of it is void.
         this.options.onConflict();
         if (!last) return group.map((computed) => computed.waiting);
-        if (isPawlError(error) && error.kind === "environment") this.options.onStorageError(error);
+        if (isPawlError(error) && error.kind === "environment") {
+          this.refusal = error;
+          this.options.onStorageError(error);
+        }
         for (const computed of group) computed.waiting.reject(error);
         return [];
       }
@@ -150,6 +159,10 @@ export class Dispatcher {
 
   private async alone(waiting: Waiting): Promise<void> {
     for (let tries = 0; tries < conflictTries; tries += 1) {
+      if (this.refusal) {
+        waiting.reject(this.refusal);
+        return;
+      }
       const again = await this.write([await this.compute(waiting, newLayer())], true);
       if (again.length === 0) return;
     }
