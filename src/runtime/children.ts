@@ -18,11 +18,16 @@ type Find = (machineId: string, version: string | null) => Promise<Definition | 
 export async function childActor(find: Find, parent: ActorRecord, definition: Definition, asked: SpawnRecord): Promise<ChildActor | null> {
   const logic = childLogic(definition.machine, asked.src);
   const mark = markOf(logic);
-  const isFromInput = mark?.kind === "machineFromInput";
-  if (!isFromInput && !isMachineLogic(logic)) return null;
-  const machineId = isFromInput ? mark.machineId : isMachineLogic(logic) ? logic.id : asked.src;
-  const version = isFromInput ? mark.version(asked.input as never) : null;
-  const child = await find(machineId, version);
+  const found =
+    mark?.kind === "machineFromInput"
+      ? { machineId: mark.machineId, version: mark.version(asked.input as never), isOwn: false }
+      : isMachineLogic(logic)
+        ? { machineId: logic.id, version: logic.config.version ?? null, isOwn: true }
+        : null;
+  if (!found) return null;
+  const { machineId, version, isOwn } = found;
+  // The very version that the parent was written with, while it is there: two versions of a family may stand side by side.
+  const child = (await find(machineId, version)) ?? (isOwn ? await find(machineId, null) : undefined);
   if (!child)
     throw new PawlError(
       "unknownMachine",

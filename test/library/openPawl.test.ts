@@ -73,6 +73,21 @@ describe("opening", () => {
     expect((await pawl.get(await pawl.start(childMachine)))?.value).toBe("on");
   });
 
+  test("API-4 a parent of an older version starts the child that it was written with", async () => {
+    const family = (version: string) => {
+      const child = setup({}).createMachine({ id: "child", version, initial: `of ${version}`, states: { [`of ${version}`]: {} } });
+      return setup({ actors: { child } }).createMachine({ id: "parent", version, invoke: { id: "kid", src: "child" } });
+    };
+    const [old, young] = [family("1"), family("2")];
+    const pawl = await openPawl({ path: newHome(), machines: [old, young] });
+    afterwards(() => pawl.close());
+    const kids = await Promise.all([old, young].map(async (machine) => pawl.get(`${(await pawl.start(machine)).id}/kid`)));
+    expect(kids.map((kid) => [kid?.version, kid?.value])).toEqual([
+      ["1", "of 1"],
+      ["2", "of 2"],
+    ]);
+  });
+
   test("API-5 a store of one's own is used, and is not closed", async () => {
     const store = memoryStore();
     afterwards(() => store.close());
