@@ -15,6 +15,7 @@ export type { MachineEntry } from "./library/machines.ts";
 export type { Pawl } from "./library/pawl.ts";
 export type { ActorFilter, ActorSnapshot, EffectFacts, EffectFilter, PawlChange, Ref, Target } from "./library/types.ts";
 export { durable, effect, effectAction, type DurableOptions, type DurableTask, type EffectOptions, type Observation } from "../machines/define.ts";
+export type { ContextSchema, Migration, PersistedActor, PersistedChild } from "./runtime/definition.ts";
 export type { Fault, Receipt, SendOptions, WaitBounds } from "./runtime/runtime.ts";
 export { systemClock, type Clock } from "./runtime/clock.ts";
 export type { Page, PageRequest } from "../persistence/store.ts";
@@ -22,6 +23,8 @@ export type { Page, PageRequest } from "../persistence/store.ts";
 // Expert: the runtime itself.
 export { createRuntime } from "./runtime/createRuntime.ts";
 export { createRegistry, defineMachine, type DefinitionExtras } from "./runtime/registry.ts";
+export { dryRun, type RestoreFinding } from "./runtime/dryRun.ts";
+export { Replayer, type Replay } from "./runtime/replay.ts";
 export type { ActorView, AppliedEvent, Definition, DefinitionRegistry } from "./runtime/definition.ts";
 export type { AbortReason, EffectOutcome, EffectTask, Executor, Executors, ObservableExecutor, Observed, Observer, ObserveTask } from "./runtime/executor.ts";
 export { commitFaults, type FaultHook, type FaultPoint } from "./runtime/faultPoints.ts";
