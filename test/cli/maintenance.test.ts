@@ -3,6 +3,10 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseCommandLine } from "../../src/cli/program.ts";
+import { doctorPage } from "../../src/cli/render/doctorPage.ts";
+import { noPaint } from "../../src/cli/render/style.ts";
+import type { DoctorReport } from "../../src/host/maintenance/report.ts";
+import { cellWidth } from "../../src/text/cells.ts";
 import { bin, fixture, type Fixture } from "./fixture.ts";
 
 const timeout = 60_000;
@@ -52,7 +56,7 @@ test("CLI-41 doctor exits 0 when all is well, 3 when something stands still with
   const well = piped(["doctor"]);
   expect(well).toMatchObject({ code: 0, err: "" });
   expect(well.out).toMatch(/^✓ Integrity: every page, index and reference$/m);
-  expect(well.out).toContain(`\n    node ${bin} answer ${decision.code} go --home ${home}\n`);
+  expect(well.out).toContain(`\n      node ${bin} answer ${decision.code} go --home ${home}\n`);
   expect(well.out.trimEnd()).toMatch(/Nothing is wrong, and nothing stands still\.$/);
   expect(JSON.parse(piped(["doctor", "--json"]).out)).toMatchObject({ verdict: "ok", owner: null });
   expect(piped(["doctor", "--replay", decision.run]).out).toMatch(/^✓ Replay: 4 actors, \d+ steps$/m);
@@ -88,4 +92,46 @@ test("CLI-43 export makes a file that opens, and reset puts the directory aside 
   expect(piped(["reset", "--backup"])).toMatchObject({ code: 0, out: expect.stringContaining(`${home} stands at ${home}.aside now`) });
   expect(existsSync(home)).toBe(false);
   expect(JSON.parse(piped(["reset", "--backup", "--json"]).out)).toEqual({ movedTo: null });
+});
+
+describe("the doctor's page", () => {
+  const report: DoctorReport = {
+    home: "/home/someone/.pawl",
+    owner: 4711,
+    verdict: "fault",
+    checks: [
+      { name: "integrity", looked: "every page, index and reference", findings: [] },
+      {
+        name: "index",
+        looked: "3 index rows",
+        findings: [
+          { severity: "fault", subject: "r_1", what: `Runs: the index row of r_1 is missing. ${"Put a backup back. ".repeat(4)}\u202E`, commands: [] },
+        ],
+      },
+      {
+        name: "runs",
+        looked: "1 living run",
+        findings: [
+          {
+            severity: "stuck",
+            subject: "r_2",
+            what: "Run r_2 is queued, and no process drives it.",
+            commands: [
+              ["resume", "r_2"],
+              ["cancel", "r_2"],
+            ],
+          },
+        ],
+      },
+    ],
+  };
+
+  test.each([20, 40, 80, 200])("CLI-44 fits %i columns but for commands, says safe text, and marks each check by its worst finding", (width) => {
+    const lines = doctorPage(report, { width, paint: noPaint, command: (...words) => `pawl ${words.join(" ")}` });
+    for (const line of lines) if (!line.includes("pawl ")) expect(cellWidth(line)).toBeLessThanOrEqual(width);
+    expect(lines.join("\n")).not.toContain("\u202E");
+    const marks = lines.filter((line) => /^[✓✗!]/.test(line)).map((line) => line.slice(0, 1));
+    expect(marks).toEqual(["✓", "✗", "!"]);
+    expect(lines).toContain("      pawl resume r_2");
+  });
 });

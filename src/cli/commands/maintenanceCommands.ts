@@ -17,7 +17,7 @@ export async function doctor({ replay }: OptionsOf<"doctor">, environment: Envir
   const { home, clock } = environment;
   const { examine } = await import("../../host/maintenance/doctor.ts");
   const report = await examine({ home, clock, ...(replay === undefined ? {} : { replay: replay === true ? "" : replay }) });
-  show(environment, report, () => doctorPage(report, environment));
+  show(environment, report, () => doctorPage(report, { ...environment, width: environment.width() }));
   return codeOfVerdict[report.verdict];
 }
 
@@ -67,7 +67,7 @@ function show({ json, out, width }: Environment, report: unknown, lines: () => r
     json
       ? jsonLine(report)
       : lines()
-          // Commands are copied: they are never broken.
+          // What is indented is a command or fits already.
           .flatMap((line) => (line.startsWith("  ") ? [line] : wrap(line, width())))
           .map((line) => `${line}\n`)
           .join(""),

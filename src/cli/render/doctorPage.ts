@@ -1,8 +1,15 @@
 /** What the doctor found, for a person; pure. */
+import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
-import type { CheckName, DoctorReport, Severity } from "../../host/maintenance/report.ts";
+import type { Check, CheckName, DoctorReport, Finding, Severity } from "../../host/maintenance/report.ts";
 import type { CommandLine } from "./next.ts";
 import type { Paint, Tone } from "./style.ts";
+
+export interface DoctorContext {
+  readonly width: number;
+  readonly paint: Paint;
+  readonly command: CommandLine;
+}
 
 const names: Readonly<Record<CheckName, string>> = {
   directory: "Directory",
@@ -15,11 +22,17 @@ const names: Readonly<Record<CheckName, string>> = {
   replay: "Replay",
 };
 
-const looks: Readonly<Record<Severity, { readonly mark: string; readonly tone: Tone }>> = {
+type Look = { readonly mark: string; readonly tone: Tone };
+
+const looks: Readonly<Record<Severity | "sound", Look>> = {
+  sound: { mark: "✓", tone: "good" },
   note: { mark: "·", tone: "quiet" },
   stuck: { mark: "!", tone: "attention" },
   fault: { mark: "✗", tone: "bad" },
 };
+
+/** Worst last. */
+const severities: readonly Severity[] = ["stuck", "fault"];
 
 const verdicts: Readonly<Record<DoctorReport["verdict"], string>> = {
   ok: "Nothing is wrong, and nothing stands still.",
@@ -27,19 +40,31 @@ const verdicts: Readonly<Record<DoctorReport["verdict"], string>> = {
   fault: "Something is wrong: see what is marked with ✗. Nothing was changed.",
 };
 
-export function doctorPage(
-  { home, owner, checks, verdict }: DoctorReport,
-  { paint, command }: { readonly paint: Paint; readonly command: CommandLine },
-): readonly string[] {
-  if (checks.length === 0) return [`State directory ${visibleLine(home)}: nothing is stored there yet.`];
-  const lines = [`State directory ${visibleLine(home)}${owner === null ? "" : `, owned by process ${owner}`}`];
-  for (const { name, looked, findings } of checks) {
-    const isClean = findings.every(({ severity }) => severity === "note");
-    lines.push(`${paint(isClean ? "good" : "bad", isClean ? "✓" : "✗")} ${names[name]}: ${visibleLine(looked)}`);
-    for (const { severity, what, commands } of findings) {
-      const { mark, tone } = looks[severity];
-      lines.push(`${paint(tone, mark)} ${visibleLine(what)}`, ...commands.map((words) => `    ${command(...words)}`));
-    }
-  }
-  return [...lines, verdicts[verdict]];
+/** Lines that fit `width`, but for commands, which people copy. */
+export function doctorPage({ home, owner, checks, verdict }: DoctorReport, context: DoctorContext): readonly string[] {
+  const { width } = context;
+  if (checks.length === 0) return wrap(`State directory ${visibleLine(home)}: nothing is stored there yet.`, width);
+  const isReplay = checks.every(({ name }) => name === "replay");
+  return [
+    ...wrap(`State directory ${visibleLine(home)}${owner === null ? "" : `, owned by process ${owner}`}`, width),
+    ...checks.flatMap((check) => checkLines(check, context)),
+    ...wrap(isReplay && verdict === "ok" ? "Whatever could be derived again gave what is stored." : verdicts[verdict], width),
+  ];
+}
+
+function checkLines(check: Check, context: DoctorContext): readonly string[] {
+  const worst = severities.findLast((severity) => check.findings.some((finding) => finding.severity === severity)) ?? "sound";
+  return [
+    ...marked(looks[worst], `${names[check.name]}: ${visibleLine(check.looked)}`, "", context),
+    ...check.findings.flatMap((finding) => findingLines(finding, context)),
+  ];
+}
+
+function findingLines({ severity, what, commands }: Finding, context: DoctorContext): readonly string[] {
+  return [...marked(looks[severity], visibleLine(what), "  ", context), ...commands.map((words) => `      ${context.command(...words)}`)];
+}
+
+/** A mark before the first line, and room of its width before the others. */
+function marked({ mark, tone }: Look, text: string, indent: string, { width, paint }: DoctorContext): readonly string[] {
+  return wrap(text, Math.max(1, width - indent.length - 2)).map((line, index) => `${indent}${index === 0 ? `${paint(tone, mark)} ` : "  "}${line}`);
 }

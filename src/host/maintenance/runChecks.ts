@@ -128,7 +128,7 @@ async function overdue(store: SqliteStore, isOwned: boolean, now: number): Promi
         finding(
           "note",
           null,
-          `${due.length === 500 ? "500 or more deadlines" : count(due.length, "deadline")} passed while Pawl did not run: they take effect when it next runs.`,
+          `${due.length === 500 ? "500 or more deadlines" : count(due.length, "deadline")} passed while Pawl did not run: what was due takes effect when it next runs.`,
         ),
       ];
 }
