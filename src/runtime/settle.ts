@@ -1,6 +1,7 @@
 /** One event of an effect's row, and what its actor hears of it, in one draft. */
 import type { EffectRecord } from "../../persistence/store.ts";
 import type { EffectEvent } from "../../machines/effectMachine.ts";
+import { PawlError } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
 import type { Settlement } from "./attempt.ts";
 import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
@@ -22,6 +23,12 @@ export async function settleEffect(
   const before = await draft.effect(key);
   if (!before) return null;
   const waiting = await whoWaits(env, draft, before);
+  if (told.type === "effect.retry" && before.state === "ambiguous" && before.invokeId !== null && waiting === null)
+    throw new PawlError(
+      "refused",
+      `Effect "${key}" is not done again: nobody waits for it any more, what asked for it has gone on or ended. If it happened, confirm it; nothing was changed.`,
+      { subject: key },
+    );
   const event: EffectEvent = told.type === "effect.observed" ? { ...told, isWanted: before.invokeId === null || waiting !== null } : told;
   const next = effectStep(before, event);
   if (!next) return null;
