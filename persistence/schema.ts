@@ -29,6 +29,11 @@ export const digestOf = (dump: string): string => createHash("sha256").update(du
 
 /** `fresh`: nothing was ever stored; `ours`: a database of a known version. Everything else is refused and stays as it is. */
 export function identify(db: Database, path: string): "fresh" | "ours" {
+  // One moment for all its looks: between two of them another process may make the tables.
+  return db.transaction(() => identifyNow(db, path))();
+}
+
+function identifyNow(db: Database, path: string): "fresh" | "ours" {
   const application = Number(db.pragma("application_id", { simple: true }));
   const version = Number(db.pragma("user_version", { simple: true }));
   if (application === 0 && version === 0 && objectCount(db) === 0) return "fresh";
