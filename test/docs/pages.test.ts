@@ -7,7 +7,7 @@ import { fencesOf, hasRuns, runPage, shownAs } from "./fences.ts";
 const pages = ["README.md", ...filesUnder("docs", /\.md$/)].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
 describe("the pages", () => {
-  test.each(pages.filter((page) => hasRuns(page.text)))("HOUSE-10 what $path shows is what happens", ({ path, text }) => {
+  test.each(pages.filter((page) => hasRuns(page.text)))("HOUSE-10 what $path shows is what happens", { timeout: 180_000 }, ({ path, text }) => {
     expect(runPage(path, text).ran).toBeGreaterThan(0);
   });
 
