@@ -1,13 +1,16 @@
 import { existsSync as exists, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { filesUnder, root } from "../house/source.ts";
 import { fencesOf, hasRuns, runPage, shownAs } from "./fences.ts";
+
+// A page starts several processes and the compiler, on a machine that may be busy.
+vi.setConfig({ testTimeout: 180_000 });
 
 const pages = ["README.md", ...filesUnder("docs", /\.md$/)].map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
 describe("the pages", () => {
-  test.each(pages.filter((page) => hasRuns(page.text)))("HOUSE-10 what $path shows is what happens", { timeout: 180_000 }, ({ path, text }) => {
+  test.each(pages.filter((page) => hasRuns(page.text)))("HOUSE-10 what $path shows is what happens", ({ path, text }) => {
     expect(runPage(path, text).ran).toBeGreaterThan(0);
   });
 
