@@ -9,6 +9,8 @@ import { TimerService } from "../../src/runtime/timers.ts";
 
 export interface Planted {
   readonly what: string;
+  /** Where it shows; author machines unless set. */
+  readonly among?: "hosts";
   /** Rules that may find it: which one sees it first depends on the seed. */
   readonly foundBy: readonly string[];
   /** Replaces methods; returns what puts them back. */
@@ -262,5 +264,49 @@ export const planted: readonly Planted[] = [
     what: "a step is not journalled when it changes no state value",
     foundBy: ["SIM-1", "SIM-6", "SIM-7"],
     sabotage: commits((commit) => ({ ...commit, journal: commit.journal.filter(({ type }) => type !== "pong") })),
+  },
+  {
+    what: "a failed attempt is never made again",
+    foundBy: ["SIM-13"],
+    sabotage: plant(
+      EffectRunner,
+      "start",
+      (original) =>
+        function (record) {
+          return (record as { attempt: number }).attempt === 2 ? undefined : original.call(this, record); // an effect's row
+        },
+    ),
+  },
+  {
+    what: "index rows are written only for the actor that an event was sent to",
+    among: "hosts",
+    foundBy: ["SIM-11"],
+    sabotage: commits((commit) => (commit.actors.length > 1 ? { ...commit, rows: [] } : commit)),
+  },
+  {
+    what: "a decision that was settled is judged as if it were open",
+    among: "hosts",
+    foundBy: ["SIM-5", "SIM-7", "SIM-9", "SIM-14"],
+    sabotage: () => {
+      const first = new Map<string, string>();
+      return plant(
+        Draft,
+        "actor",
+        (original) =>
+          async function (id) {
+            const held = (await original.call(this, id)) as { record: { snapshot: string } } | null; // what a draft reads
+            if (held === null || !String(id).endsWith("/decision")) return held;
+            const snapshot = first.get(String(id)) ?? held.record.snapshot;
+            first.set(String(id), snapshot);
+            return { record: { ...held.record, status: "active", snapshot }, hydrated: null };
+          },
+      )();
+    },
+  },
+  {
+    what: "a cancelled run's steps are not stopped",
+    among: "hosts",
+    foundBy: ["SIM-7", "SIM-13"],
+    sabotage: plant(Cascade, "stopActor", () => async () => undefined),
   },
 ];

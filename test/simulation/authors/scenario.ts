@@ -1,7 +1,6 @@
 /** Author machines on the runtime itself: one runtime at a time over one store, whose every answer may be held back. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import { openDatabase } from "../../../persistence/database.ts";
 import { openStore, type OpenedStore } from "../../../persistence/openStore.ts";
 import { sqliteStore } from "../../../persistence/sqliteStore.ts";
@@ -11,6 +10,7 @@ import { createRuntime } from "../../../src/runtime/createRuntime.ts";
 import type { EffectTask, Executors } from "../../../src/runtime/executor.ts";
 import { createRegistry, defineMachine } from "../../../src/runtime/registry.ts";
 import type { Receipt, Runtime } from "../../../src/runtime/runtime.ts";
+import { newDirectory, readerOf } from "../core/place.ts";
 import type { Scenario } from "../core/simulate.ts";
 import type { World } from "../core/world.ts";
 import { Adopter } from "../parts/adopter.ts";
@@ -32,7 +32,8 @@ import { proposer } from "./requests.ts";
 interface Place {
   open(hooks: Parameters<typeof sqliteStore>[1]): Promise<Store>;
   leave(): Promise<void>;
-  readonly reader: Store;
+  /** A connection for looking. */
+  readonly reader: Database;
   remove(): Promise<void>;
 }
 
@@ -41,15 +42,15 @@ function inMemory(): Place {
   return {
     open: async (hooks) => sqliteStore(db, hooks),
     leave: async () => {},
-    reader: sqliteStore(db),
+    reader: db,
     remove: async () => void db.close(),
   };
 }
 
 async function inFiles(): Promise<Place> {
-  const home = mkdtempSync(join(tmpdir(), "pawl-simulated-"));
+  const home = newDirectory();
   await (await openStore({ home, mode: "owner" })).release();
-  const reader = await openStore({ home, mode: "reader" });
+  const reader = readerOf(home);
   let opened: OpenedStore | undefined;
   return {
     async open(hooks) {
@@ -59,10 +60,10 @@ async function inFiles(): Promise<Place> {
     async leave() {
       await opened?.release();
     },
-    reader: reader.store,
+    reader,
     async remove() {
       await opened?.release();
-      await reader.release();
+      reader.close();
       rmSync(home, { recursive: true, force: true });
     },
   };
@@ -144,7 +145,7 @@ export const authors = (decorate: (store: Store) => Store = (store) => store): S
     const gate = new Gate(world, random.chance(0.4));
     const process = new AuthorsProcess(world, place, gate, decorate);
     const power = new Power(world, process, oddsOf(random));
-    const outside = new Outside(world, random.pick([0, 1, 3]));
+    const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]));
     process.power = power;
     process.outside = outside;
     const state = new State(place.reader);
@@ -156,15 +157,16 @@ export const authors = (decorate: (store: Store) => Store = (store) => store): S
       () => book.ambiguous,
     );
     const book: EffectBook = new EffectBook(state, replay, outside, person);
-    const clients = new Clients(world, power, process, proposer(random, replay));
-    const adopter = new Adopter(
-      world,
-      power,
-      () => process.runtime,
-      () => replay.actors.values(),
-    );
+    const clients = new Clients(world, power, process, proposer(random, replay), random.pick([12, 5, 2]));
+    const unfinished = (): readonly string[] => [
+      ...new Set([
+        ...[...replay.actors.values()].filter(({ parent, status }) => parent === null && status === "active").map(({ id }) => id),
+        ...book.open.map(({ root }) => root),
+      ]),
+    ];
+    const adopter = new Adopter(world, power, () => process.runtime, unfinished);
     world.parts.push(power, gate, new EventLoop(world), clients, adopter, outside, person, new Time(world, random.pick([0, 0, 1])));
-    world.rules.push(new Stored(world, power, state, replay, book), clients, new Ledger(clients, replay), power, adopter);
+    world.rules.push(new Stored(world, power, state, replay, book), clients, new Ledger(clients, replay), power, adopter, book);
     return { close: () => place.remove() };
   },
 });

@@ -4,34 +4,29 @@ import type { Random } from "../core/random.ts";
 import { must, type Choice, type Part, type Rule, type World } from "../core/world.ts";
 import { isStorageError, type Life, type Power } from "./power.ts";
 
-interface Tree {
-  readonly id: string;
-  readonly parent: string | null;
-  readonly status: string;
-}
-
 export class Adopter implements Part, Rule {
   readonly name = "tree";
   private readonly world: World;
   private readonly power: Power;
   private readonly runtime: () => Runtime | null;
-  private readonly actors: () => Iterable<Tree>;
+  private readonly roots: () => readonly string[];
   /** In the life in which they were taken up. */
   private readonly taken = new Map<string, Life>();
   private readonly busy = new Map<string, Life>();
 
-  constructor(world: World, power: Power, runtime: () => Runtime | null, actors: () => Iterable<Tree>) {
+  /** `roots`: trees in which something is left to do. */
+  constructor(world: World, power: Power, runtime: () => Runtime | null, roots: () => readonly string[]) {
     this.world = world;
     this.power = power;
     this.runtime = runtime;
-    this.actors = actors;
+    this.roots = roots;
   }
 
   choices(random: Random): readonly Choice[] {
     if (!this.power.isUp) return [];
     const [left, held] = [this.roots().filter((id) => !this.isTaken(id)), this.roots().filter((id) => this.isTaken(id))];
     return [
-      ...(left.length > 0 ? [{ op: `tree take ${random.pick(left)}`, weight: 8 }] : []),
+      ...(left.length > 0 ? [{ op: `tree take ${random.pick(left)}`, weight: 20 }] : []),
       ...(held.length > 0 ? [{ op: `tree leave ${random.pick(held)}`, weight: 0.4 }] : []),
     ];
   }
@@ -69,9 +64,5 @@ export class Adopter implements Part, Rule {
 
   private isTaken(root: string): boolean {
     return this.taken.get(root)?.alive ?? false;
-  }
-
-  private roots(): readonly string[] {
-    return [...this.actors()].filter(({ parent, status }) => parent === null && status === "active").map(({ id }) => id);
   }
 }

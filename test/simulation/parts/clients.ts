@@ -41,13 +41,16 @@ export class Clients implements Part, Rule {
   private readonly power: Power;
   private readonly server: Server;
   private readonly propose: Propose;
+  private readonly eagerness: number;
   private made = 0;
 
-  constructor(world: World, power: Power, server: Server, propose: Propose) {
+  /** `eagerness`: weight of a new request. */
+  constructor(world: World, power: Power, server: Server, propose: Propose, eagerness: number) {
     this.world = world;
     this.power = power;
     this.server = server;
     this.propose = propose;
+    this.eagerness = eagerness;
   }
 
   /** What was sent under this id; undefined: nothing. */
@@ -61,7 +64,7 @@ export class Clients implements Part, Rule {
     if (waiting.length < 8) {
       const id = `q${this.made + 1}`;
       const content = this.propose(random, id, [...this.requests.values()]);
-      if (content) choices.push({ op: `client make ${id} ${JSON.stringify(content)}`, weight: 12 });
+      if (content) choices.push({ op: `client make ${id} ${JSON.stringify(content)}`, weight: this.eagerness });
     }
     if (this.power.isUp) {
       const unsent = waiting.filter((request) => !this.isFlying(request));

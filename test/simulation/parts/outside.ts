@@ -38,11 +38,13 @@ export class Outside implements Part {
   readonly calls: Call[] = [];
   private readonly world: World;
   private readonly failures: number;
+  private readonly obedience: number;
 
-  /** `failures`: weight of everything that is no plain success. */
-  constructor(world: World, failures: number) {
+  /** Weights: `failures` of everything that is no plain success, `obedience` of code that ends when it is told to. */
+  constructor(world: World, failures: number, obedience: number) {
     this.world = world;
     this.failures = failures;
+    this.obedience = obedience;
   }
 
   /** Called by effects' code. */
@@ -85,7 +87,7 @@ export class Outside implements Part {
     if (open.length === 0) return [];
     const call = random.pick(open);
     const of = (what: string, weight: number): Choice => ({ op: `outside ${what} ${call.id}`, weight });
-    if (call.signal.aborted) return [of("heed", 15), of("ok", 3), ...(call.reached ? [] : [of("reach", 2)])];
+    if (call.signal.aborted) return [of("heed", this.obedience), of("ok", 3), ...(call.reached ? [] : [of("reach", 2)])];
     if (!call.reached) return [of("reach", 15), of("fail", this.failures), of("notApplied", this.failures), of("later", this.failures)];
     return [of("ok", 15), of("fail", this.failures), of("later", this.failures), of("terminal", this.failures / 2)];
   }

@@ -50,8 +50,8 @@ export class Person implements Part {
     if (keys.length === 0 || !this.power.isUp) return [];
     const key = random.pick(keys);
     return [
-      { op: `person confirm ${key}`, weight: 3 },
-      { op: `person retry ${key}`, weight: 3 },
+      { op: `person confirm ${key}`, weight: 2 },
+      { op: `person retry ${key}`, weight: 6 },
     ];
   }
 

@@ -62,6 +62,7 @@ export class Power implements Part, Rule {
   private readonly tenant: Tenant;
   private readonly odds: Odds;
   private armed: "before" | "after" | null = null;
+  private isRenewed = false;
   private disk: { readonly fault: DiskFault; left: number } | null = null;
 
   constructor(world: World, tenant: Tenant, odds: Odds) {
@@ -151,7 +152,9 @@ export class Power implements Part, Rule {
   need(): string | null {
     if (this.disk !== null || this.armed !== null) return "power heal";
     if (this.state === "down") return "power open";
-    return this.state === "halted" ? "power stop" : null;
+    if (this.state === "halted") return "power stop";
+    // Once anew: what only a start takes up must not have been forgotten, and what a process never noticed is noticed.
+    return this.state === "up" && !this.isRenewed ? "power stop" : null;
   }
 
   atEnd(): void {
@@ -178,6 +181,7 @@ export class Power implements Part, Rule {
   private stop(): void {
     const { life } = this;
     this.state = "stopping";
+    this.isRenewed = this.world.calm;
     this.tenant.stop().then(
       () => {
         if (life !== this.life || !life.alive) return;
@@ -205,9 +209,12 @@ export class Power implements Part, Rule {
   private leave(): void {
     this.life.alive = false;
     this.state = "down";
-    this.world.held.forget();
     // Not at once: this may be the middle of a transaction.
-    this.world.wait(turn().then(() => this.tenant.drop()));
+    this.world.wait(
+      turn()
+        .then(() => this.tenant.drop())
+        .then(() => this.world.held.forget()),
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /** SIM-3, SIM-4, SIM-9: the life of every effect, beside what really happened outside. */
 import type { EffectRecord, EffectState } from "../../../persistence/store.ts";
-import { must } from "../core/world.ts";
+import { must, Violation, type Rule } from "../core/world.ts";
 import type { Outside } from "../parts/outside.ts";
 import type { Person } from "../parts/person.ts";
 import { read, type ToldEffect } from "./chronicle.ts";
@@ -9,14 +9,16 @@ import type { State } from "./state.ts";
 
 const finalStates: readonly EffectState[] = ["confirmed", "failed", "dropped"];
 
-export class EffectBook {
+export class EffectBook implements Rule {
   /** Effects with an unknown outcome now. */
   readonly ambiguous = new Set<string>();
   private readonly state: State;
   private readonly replay: Replay;
   private readonly outside: Outside;
   private readonly person: Person;
+  /** As they were at the last look, in the order in which they were asked for. */
   private readonly known = new Map<string, EffectRecord>();
+  private readonly unsettled = new Set<string>();
 
   constructor(state: State, replay: Replay, outside: Outside, person: Person) {
     this.state = state;
@@ -25,20 +27,38 @@ export class EffectBook {
     this.person = person;
   }
 
-  /** `records`: all that are or were open; `changed`: actors that moved. */
-  async follow(records: ReadonlyMap<string, EffectRecord>, changed: ReadonlySet<string>): Promise<void> {
-    const rows = new Map(records);
-    const missing = [...this.replay.effects.values()].filter(({ key, actor }) => !rows.has(key) && (!this.known.has(key) || changed.has(actor)));
-    for (const record of await this.state.store.effects(missing.map(({ key }) => key))) rows.set(record.key, record);
-    for (const told of missing) must(rows.has(told.key), "SIM-7", () => `effect ${told.key} was asked for and is not stored`);
-    for (const record of rows.values()) {
+  /** Effects that may still be worked on. */
+  get open(): readonly EffectRecord[] {
+    return [...this.unsettled].flatMap((key) => this.known.get(key) ?? []);
+  }
+
+  async atEnd(): Promise<void> {
+    for (const { key, state, attempt } of this.open) throw new Violation("SIM-13", `effect ${key} never came to its end, it is ${state} at attempt ${attempt}`);
+    for (const record of await this.state.everyEffect()) {
+      must(this.replay.effects.has(record.key), "SIM-7", () => `effect ${record.key} is stored and nothing asked for it`);
+      must(
+        JSON.stringify(record) === JSON.stringify(this.known.get(record.key)),
+        "SIM-9",
+        () => `effect ${record.key} changed without a commit: ${JSON.stringify(record)}`,
+      );
+    }
+  }
+
+  /** Looks at every effect that was open, and at those that were asked for since. */
+  async follow(): Promise<void> {
+    const asked = [...this.replay.effects.keys()].slice(this.known.size);
+    const records = await this.state.store.effects([...this.open.map(({ key }) => key), ...asked]);
+    for (const record of records) {
       const told = this.replay.effects.get(record.key);
       must(told !== undefined, "SIM-7", () => `effect ${record.key} is stored and nothing asked for it`);
       await this.compare(record, told);
       this.known.set(record.key, record);
       if (record.state === "ambiguous") this.ambiguous.add(record.key);
       else this.ambiguous.delete(record.key);
+      if (finalStates.includes(record.state)) this.unsettled.delete(record.key);
+      else this.unsettled.add(record.key);
     }
+    for (const key of asked) must(this.known.has(key), "SIM-7", () => `effect ${key} was asked for and is not stored`);
   }
 
   private async compare(record: EffectRecord, told: ToldEffect): Promise<void> {
@@ -59,8 +79,7 @@ export class EffectBook {
     }
     must(!before || attempt >= before.attempt, "SIM-3", () => `effect ${key} went from attempt ${String(before?.attempt)} back to ${attempt}`);
     const isOpen = state === "planned" || state === "attempting";
-    // A person may still have it done again.
-    if (told.dropped && this.person.retried(key) === 0) must(!isOpen, "SIM-7", () => `effect ${key} is ${state}, though nobody waits for it any more`);
+    if (told.dropped) must(!isOpen, "SIM-7", () => `effect ${key} is ${state}, though nobody waits for it any more`);
     if (told.end !== null)
       must(state === (told.end === "done" ? "confirmed" : "failed"), "SIM-3", () => `effect ${key} is ${state}, and its actor was told that it is ${told.end}`);
     const isWanted = told.invokeId !== null && !told.dropped && this.replay.actors.get(told.actor)?.status === "active";
@@ -70,7 +89,9 @@ export class EffectBook {
     if (record.once) {
       const times = this.outside.happened(record.idempotencyKey);
       must(times <= 1 + retries, "SIM-4", () => `the once effect ${key} happened ${times} times; a person asked for it again ${retries} times`);
-      const begun = this.outside.calls.find((call) => call.key === key && call.attempt === attempt && call.outcome === null && call.life.alive);
+      const begun = this.outside.calls.find(
+        (call) => (call.key === key || call.key === record.visit) && call.attempt === attempt && call.outcome === null && call.life.alive,
+      );
       must(
         begun === undefined || state !== "planned",
         "SIM-4",
@@ -88,7 +109,7 @@ export class EffectBook {
     if (typeof output !== "object" || output === null || !("serial" in output)) return;
     const call = this.outside.calls[Number(output.serial) - 1];
     must(
-      call !== undefined && (call.attempt === null || call.key === key),
+      call !== undefined && (call.attempt === null || call.key === key || call.key === record.visit),
       "SIM-3",
       () => `effect ${key} has the result of another: ${JSON.stringify(output)}`,
     );

@@ -44,11 +44,10 @@ export class Replay extends Chronicle {
     this.registry = registry;
   }
 
-  /** Explains the rows that were written since; returns the actors that they have changed. @throws Violation */
-  async follow(rows: readonly JournalRow[]): Promise<ReadonlySet<string>> {
+  /** Explains the rows that were written since. @throws Violation */
+  async follow(rows: readonly JournalRow[]): Promise<void> {
     this.read(rows);
     for (let row = this.peek(); row !== undefined; row = this.peek()) await this.dispatch(row);
-    return new Set(rows.map((row) => row.actor));
   }
 
   private async dispatch(row: JournalRow): Promise<void> {

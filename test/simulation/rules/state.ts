@@ -1,13 +1,13 @@
 /** What is stored, as the rules read it: beside the process that owns it, after each commit. */
-import type { ActorRecord, EffectRecord, JournalRow, Store } from "../../../persistence/store.ts";
+import type { Database } from "better-sqlite3";
+import { sqliteStore } from "../../../persistence/sqliteStore.ts";
+import type { ActorRecord, EffectRecord, JournalRow, Page, Store } from "../../../persistence/store.ts";
 
 export interface Progress {
   /** New rows of all actors, in order. */
   readonly rows: readonly JournalRow[];
-  /** Every actor, by id. */
-  readonly actors: ReadonlyMap<string, ActorRecord>;
-  /** Every effect that is not final, and those that were at the last look and are no more; by key. */
-  readonly effects: ReadonlyMap<string, EffectRecord>;
+  /** The actors that they are of. */
+  readonly actors: readonly ActorRecord[];
 }
 
 const page = 500;
@@ -15,45 +15,49 @@ const page = 500;
 /** Reads what has happened since the last look. */
 export class State {
   readonly store: Store;
+  private readonly changed;
   private readonly revisions = new Map<string, number>();
-  private readonly open = new Set<string>();
+  private lastSeq = 0;
   private looked = -1;
 
-  constructor(store: Store) {
-    this.store = store;
+  /** `db`: a connection of our own, for reading. */
+  constructor(db: Database) {
+    this.store = sqliteStore(db);
+    this.changed = db.prepare<[number], { readonly actor: string }>("select distinct actor from journal where seq > ? order by seq");
   }
 
   /** Null when there were no commits since. */
   async progress(commits: number): Promise<Progress | null> {
     if (commits === this.looked) return null;
     this.looked = commits;
-    const actors = new Map<string, ActorRecord>();
+    const actors = await this.store.load(this.changed.all(this.lastSeq).map(({ actor }) => actor));
     const rows: JournalRow[] = [];
-    for (let cursor: string | undefined; ;) {
-      const found = await this.store.query("actors", {}, { limit: page, cursor });
-      for (const record of found.items) actors.set(record.id, record);
-      if (found.cursor === null) break;
-      cursor = found.cursor;
-    }
-    const effects = new Map<string, EffectRecord>();
-    for (const record of await this.store.effects([...this.open])) effects.set(record.key, record);
-    for (const { id, revision } of actors.values()) {
-      const seen = this.revisions.get(id) ?? 0;
-      if (revision === seen) continue;
+    for (const { id, revision } of actors) {
+      for (let from = (this.revisions.get(id) ?? 0) + 1; from <= revision; from += page) rows.push(...(await this.store.journal(id, from, page)));
       this.revisions.set(id, revision);
-      for (let from = seen + 1; ;) {
-        const more = await this.store.journal(id, from, page);
-        rows.push(...more);
-        if (more.length < page) break;
-        from += page;
-      }
-      for (const record of (await this.store.query("effects", { actor: id, state: ["planned", "attempting", "ambiguous"] }, { limit: page })).items)
-        effects.set(record.key, record);
     }
-    for (const { key, state } of effects.values()) {
-      if (state === "confirmed" || state === "failed" || state === "dropped") this.open.delete(key);
-      else this.open.add(key);
-    }
-    return { rows: rows.toSorted((a, b) => a.seq - b.seq), actors, effects };
+    rows.sort((a, b) => a.seq - b.seq);
+    this.lastSeq = rows.at(-1)?.seq ?? this.lastSeq;
+    return { rows, actors };
+  }
+
+  /** Every actor ever stored. */
+  everyActor(): Promise<readonly ActorRecord[]> {
+    return everyRow((cursor) => this.store.query("actors", {}, { limit: page, cursor }));
+  }
+
+  /** Every effect ever stored. */
+  everyEffect(): Promise<readonly EffectRecord[]> {
+    return everyRow((cursor) => this.store.query("effects", {}, { limit: page, cursor }));
+  }
+}
+
+async function everyRow<T>(next: (cursor: string | undefined) => Promise<Page<T>>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for (let cursor: string | undefined; ;) {
+    const one = await next(cursor);
+    found.push(...one.items);
+    if (one.cursor === null) return found;
+    cursor = one.cursor;
   }
 }

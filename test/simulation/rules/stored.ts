@@ -17,21 +17,25 @@ export class Stored implements Rule {
   private readonly replay: Replay;
   private readonly effects: EffectBook;
 
-  constructor(world: World, power: Power, state: State, replay: Replay, effects: EffectBook) {
+  private readonly onRow: ((write: RowWrite) => void) | undefined;
+
+  /** `onRow` is given every index row that was written. */
+  constructor(world: World, power: Power, state: State, replay: Replay, effects: EffectBook, onRow?: (write: RowWrite) => void) {
     this.world = world;
     this.power = power;
     this.state = state;
     this.replay = replay;
     this.effects = effects;
+    this.onRow = onRow;
   }
 
   async check(): Promise<void> {
     const progress = await this.state.progress(this.power.commits);
     if (progress === null) return;
     const { rows, actors } = progress;
-    const changed = await this.replay.follow(rows);
+    await this.replay.follow(rows);
     for (const row of rows) this.world.see(`${row.seq} ${row.actor}@${row.revision} ${row.type} -> ${row.stateValue} ${row.contextHash.slice(0, 8)}`);
-    for (const record of actors.values()) {
+    for (const record of actors) {
       const told = this.replay.actors.get(record.id);
       must(told !== undefined, "SIM-7", () => `${record.id} is stored and never began`);
       must(
@@ -39,29 +43,32 @@ export class Stored implements Rule {
         "SIM-7",
         () => `${record.id} is stored as ${record.status} at revision ${record.revision}, replayed it is ${told.status} at ${told.revision}`,
       );
-      if (!changed.has(record.id)) continue;
       must(record.snapshot === told.snapshot, "SIM-7", () => `${record.id} is stored as ${record.snapshot}, replayed it is ${told.snapshot}`);
-      must(
-        record.parent === told.parent && record.childKey === told.childKey && record.root === told.root,
-        "SIM-7",
-        () => `${record.id} has another place in its tree than the journal says`,
-      );
+      const isInPlace = record.parent === told.parent && record.childKey === told.childKey && record.root === told.root;
+      must(isInPlace, "SIM-7", () => `${record.id} has another place in its tree than the journal says`);
       await this.checkRows(told, told.definition.project?.({ record, ...partsOf(record.snapshot) }) ?? []);
     }
-    must(this.replay.actors.size === actors.size, "SIM-7", () => `${this.replay.actors.size} actors began, ${actors.size} are stored`);
     await this.checkTimers();
-    await this.effects.follow(progress.effects, changed);
+    await this.effects.follow();
   }
 
-  /** The calm lets all time pass: a timer that still stands will never fire. */
   async atEnd(): Promise<void> {
+    const stored = await this.state.everyActor();
+    must(this.replay.actors.size === stored.length, "SIM-7", () => `${this.replay.actors.size} actors began, ${stored.length} are stored`);
+    for (const { id, revision, status, snapshot } of stored) {
+      const told = this.replay.actors.get(id);
+      must(told?.revision === revision && told.status === status && told.snapshot === snapshot, "SIM-9", () => `${id} changed without a row in the journal`);
+    }
+    // The calm lets all time pass: a timer that still stands will never fire.
     const [timer] = await this.state.store.due(Number.MAX_SAFE_INTEGER, 1);
     must(timer === undefined, "SIM-13", () => `timer ${JSON.stringify(timer)} never fired`);
   }
 
   private async checkRows(told: Told, projected: readonly RowWrite[]): Promise<void> {
-    for (const { table, row } of projected) {
+    for (const write of projected) {
+      const { table, row } = write;
       const found: unknown = (await this.state.store.query(table, { id: row.id }, { limit: 1 })).items[0];
+      this.onRow?.(write);
       must(isSame(found, row), "SIM-11", () => `the row of ${told.id} in ${table} is ${JSON.stringify(found)}, its snapshot says ${JSON.stringify(row)}`);
     }
   }

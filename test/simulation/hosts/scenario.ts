@@ -1,0 +1,153 @@
+/** Workflows on an embedded host, opened over one state directory again and again. */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openStore } from "../../../persistence/openStore.ts";
+import type { EmbeddedHost } from "../../../src/host/api.ts";
+import { hostRegistry } from "../../../src/host/catalog.ts";
+import { openEmbedded } from "../../../src/host/embedded.ts";
+import { turn } from "../core/hold.ts";
+import { newDirectory, readerOf } from "../core/place.ts";
+import type { Scenario } from "../core/simulate.ts";
+import { Violation, type World } from "../core/world.ts";
+import { Outside } from "../parts/outside.ts";
+import { Person } from "../parts/person.ts";
+import { oddsOf, Power, type Life, type Tenant } from "../parts/power.ts";
+import { Runs } from "../parts/runs.ts";
+import { EventLoop, Time } from "../parts/time.ts";
+import { EffectBook } from "../rules/effects.ts";
+import { Replay } from "../rules/replay.ts";
+import { Shelves } from "../rules/shelf.ts";
+import { State } from "../rules/state.ts";
+import { Stored } from "../rules/stored.ts";
+import { doorName } from "./workflows/outside.ts";
+
+const workflow = (name: string): string => fileURLToPath(new URL(`workflows/${name}.workflow.ts`, import.meta.url));
+
+const works = {
+  ship: {
+    file: workflow("ship"),
+    inputs: [
+      { task: "a", patience: 0 },
+      { task: "b", patience: 900 },
+      { task: "c", patience: 600_000 },
+    ],
+  },
+  rounds: {
+    file: workflow("rounds"),
+    inputs: [
+      { rounds: 1, expires: 0 },
+      { rounds: 2, expires: 2500 },
+      { rounds: 3, expires: 2_592_000_000 },
+    ],
+  },
+} as const;
+
+/** Turns in which a process that is gone must have let go of everything. */
+const dyingTurns = 400;
+
+class HostProcess implements Tenant {
+  host: EmbeddedHost | null = null;
+  private opening: Promise<EmbeddedHost> | null = null;
+  private readonly world: World;
+  private readonly home: string;
+  power: Power | null = null;
+  outside: Outside | null = null;
+
+  constructor(world: World, home: string) {
+    this.world = world;
+    this.home = home;
+  }
+
+  async open(life: Life): Promise<void> {
+    const hooks = this.power?.hooks(life);
+    this.opening = openEmbedded({ home: this.home, ...(hooks === undefined ? {} : { hooks }) });
+    const host = await this.opening;
+    if (life.alive) this.host = host;
+  }
+
+  async stop(): Promise<void> {
+    await this.host?.close();
+  }
+
+  async drop(): Promise<void> {
+    if (this.power) this.outside?.dieWith(this.power.life);
+    const { opening } = this;
+    this.host = null;
+    this.opening = null;
+    let isGone = opening === null;
+    const goes = opening?.then((host) => host.close()).catch(() => undefined); // whatever it meets at its end: nobody is there to hear it
+    void goes?.then(() => (isGone = true));
+    const { held } = this.world;
+    // Nothing of it can be stored any more; its code runs out.
+    for (let turns = 0; !isGone; turns += 1) {
+      if (turns === dyingTurns) throw new Violation("SIM-13", "a process that is gone does not let go of its files");
+      if (!held.runImmediate() && turns > dyingTurns / 2) {
+        held.pass(held.untilNext ?? 0);
+        held.fire();
+      }
+      await turn();
+    }
+    held.forget();
+  }
+}
+
+export const hosts = (): Scenario => ({
+  name: "hosts",
+  async build(world, random) {
+    const directory = newDirectory();
+    const home = join(directory, "home");
+    mkdirSync(home, { mode: 0o700 });
+    await (await openStore({ home, mode: "owner" })).release();
+    const reader = readerOf(home);
+    const tenant = new HostProcess(world, home);
+    const power = new Power(world, tenant, oddsOf(random));
+    const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]));
+    tenant.power = power;
+    tenant.outside = outside;
+    const state = new State(reader);
+    const replay = new Replay(state, hostRegistry(state.store));
+    const live = (): EmbeddedHost => tenant.host ?? nobody();
+    const person = new Person(
+      world,
+      power,
+      { confirm: (key, output) => live().confirmEffect(key, output), retry: (key) => live().retryEffect(key) },
+      () => book.ambiguous,
+    );
+    const book: EffectBook = new EffectBook(state, replay, outside, person);
+    const shelves = new Shelves(replay);
+    const runs = new Runs(world, power, () => tenant.host, shelves, works, directory);
+    world.parts.push(power, new EventLoop(world), runs, outside, person, new Time(world, random.pick([0, 0, 1])));
+    world.rules.push(new Stored(world, power, state, replay, book, (write) => shelves.put(write)), shelves, runs, power, book);
+    const undo = [
+      replaced(
+        globalThis,
+        doorName,
+        (step: { readonly visit: string; readonly attempt: number; readonly idempotencyKey: string; readonly signal: AbortSignal }) =>
+          outside.call(power.life, { ...step, key: step.visit, once: false }),
+      ),
+      replaced(process, "emitWarning", (warning: unknown) => {
+        if (power.life.alive) world.stray(new Violation("SIM-14", `a warning: ${String(warning)}`));
+      }),
+    ];
+    return {
+      async close() {
+        power.life.alive = false;
+        await tenant.drop();
+        for (const back of undo) back();
+        reader.close();
+        rmSync(directory, { recursive: true, force: true });
+      },
+    };
+  },
+});
+
+function nobody(): never {
+  throw new Error("the process is not there");
+}
+
+function replaced(holder: object, name: PropertyKey, value: unknown): () => void {
+  const before: unknown = Reflect.get(holder, name);
+  Reflect.set(holder, name, value);
+  return () => void (before === undefined ? Reflect.deleteProperty(holder, name) : Reflect.set(holder, name, before));
+}
