@@ -54,7 +54,11 @@ function mark<L extends object>(logic: L, value: PawlMark): L {
  */
 export function effect<O, I>(type: string, options: EffectOptions<I> = {}): PromiseActorLogic<O, I> {
   checkStaticOptions(options, `Effect "${type}"`);
-  const logic = fromPromise<O, I & {}>(() => Promise.reject(new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actors }) an implementation`)));
+  const logic = fromPromise<O, I & {}>(() =>
+    Promise.reject(
+      new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actors }) an implementation`),
+    ),
+  );
   return mark(logic as unknown as PromiseActorLogic<O, I>, { kind: "effect", type, options }); // as in durable()
 }
 
@@ -62,7 +66,9 @@ export function effect<O, I>(type: string, options: EffectOptions<I> = {}): Prom
 export function effectAction<P>(type: string, options: EffectOptions<P> = {}): (args: unknown, params: P) => void {
   checkStaticOptions(options, `Effect "${type}"`);
   const action = (): void => {
-    throw new Error(`"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actions }) an implementation`);
+    throw new Error(
+      `"${type}" names an effect: the Pawl runtime executes it after commit; to run this machine elsewhere, provide({ actions }) an implementation`,
+    );
   };
   return mark(action, { kind: "effect", type, options });
 }
@@ -102,7 +108,10 @@ export interface DurableOptions<O, I> extends EffectOptions<I> {
  * `durable(async ({ input, idempotencyKey, signal }) => …, { retry: { maxAttempts: 5, initialMs: 1_000 } })`. In plain XState it runs as a promise.
  * @throws invalidMachine for a policy that cannot be kept, naming the setting
  */
-export function durable<O, I>(work: PromiseActorLogic<O, I> | ((args: { readonly input: I } & DurableTask) => Promise<O>), options: DurableOptions<O, I> = {}): PromiseActorLogic<O, I> {
+export function durable<O, I>(
+  work: PromiseActorLogic<O, I> | ((args: { readonly input: I } & DurableTask) => Promise<O>),
+  options: DurableOptions<O, I> = {},
+): PromiseActorLogic<O, I> {
   checkStaticOptions(options, "A durable promise");
   const logic = typeof work === "function" ? fromPromise<O, I & {}>((args) => work({ input: args.input, ...taskOf(args) })) : work;
   return mark({ ...(logic as PromiseActorLogic<O, I>) }, { kind: "effect", type: "", options }); // fromPromise asks for an input that is not null or undefined, though it takes one

@@ -107,7 +107,7 @@ function bound(map: Map<string, unknown>, limit: number): void {
 
 async function everyRow<T>(next: (cursor: string | undefined) => Promise<Page<T>>): Promise<readonly T[]> {
   const rows: T[] = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await next(cursor);
     rows.push(...page.items);
     if (page.cursor === null) return rows;

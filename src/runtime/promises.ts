@@ -23,7 +23,9 @@ export async function promiseExecution(record: EffectRecord, cache: StateCache, 
   return {
     run: async (task) => {
       const { signal, idempotencyKey, attempt } = task;
-      return { output: await run({ input: task.input, signal, [pawlMark]: { idempotencyKey, attempt, signal, heartbeat: task.heartbeat, report: task.report } }) };
+      return {
+        output: await run({ input: task.input, signal, [pawlMark]: { idempotencyKey, attempt, signal, heartbeat: task.heartbeat, report: task.report } }),
+      };
     },
     ...(look ? { observe: async ({ input, idempotencyKey, attempt, signal }) => look({ input, idempotencyKey, attempt, signal }) } : {}),
   };

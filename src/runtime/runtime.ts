@@ -47,12 +47,31 @@ export interface SendOptions {
 
 /** One committed change, for views; told after the commit, in order. */
 export type Change =
-  | { readonly kind: "actor"; readonly view: ActorView; readonly event: { readonly type: string; readonly id: string; readonly [field: string]: unknown }; readonly at: number }
+  | {
+      readonly kind: "actor";
+      readonly view: ActorView;
+      readonly event: { readonly type: string; readonly id: string; readonly [field: string]: unknown };
+      readonly at: number;
+    }
   | { readonly kind: "effect"; readonly record: EffectRecord; readonly at: number }
-  | { readonly kind: "emitted"; readonly actor: string; readonly root: string; readonly event: { readonly type: string; readonly [key: string]: unknown }; readonly at: number }
+  | {
+      readonly kind: "emitted";
+      readonly actor: string;
+      readonly root: string;
+      readonly event: { readonly type: string; readonly [key: string]: unknown };
+      readonly at: number;
+    }
   /** What a machine wrote with XState's `log`. */
   | { readonly kind: "log"; readonly actor: string; readonly root: string; readonly label: string | null; readonly value: unknown; readonly at: number }
-  | { readonly kind: "line"; readonly effect: string; readonly actor: string; readonly visit: string | null; readonly root: string; readonly text: string; readonly at: number };
+  | {
+      readonly kind: "line";
+      readonly effect: string;
+      readonly actor: string;
+      readonly visit: string | null;
+      readonly root: string;
+      readonly text: string;
+      readonly at: number;
+    };
 
 /** An event of Pawl's own at which an actor's machine threw, and those that came since. */
 export interface Fault {
@@ -70,7 +89,16 @@ export interface WaitBounds {
 
 export interface Runtime {
   /** Starts a root actor under this id; `blobs` are committed with it, found by their SHA-256. */
-  start(machineId: string, options: { readonly id: string; /** The newest when left out. */ readonly version?: string; readonly input: unknown; readonly eventId?: string; readonly blobs?: readonly Uint8Array[] }): Promise<Receipt>;
+  start(
+    machineId: string,
+    options: {
+      readonly id: string;
+      /** The newest when left out. */ readonly version?: string;
+      readonly input: unknown;
+      readonly eventId?: string;
+      readonly blobs?: readonly Uint8Array[];
+    },
+  ): Promise<Receipt>;
   send(actor: string, event: { readonly type: string; readonly [key: string]: unknown }, options?: SendOptions): Promise<Receipt>;
   /** The actor's last committed snapshot; null when there is none. */
   view(actor: string): Promise<ActorView | null>;

@@ -17,7 +17,13 @@ interface RoomRule {
 
 export const rooms: { readonly [R in Room]: RoomRule } = {
   // Machines of one's own, durable in this process: the runtime without workflows.
-  library: { files: /^src\/openPawl\.ts$|^src\/library\//, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime"], types: [], packages: "any", atLeast: 5 },
+  library: {
+    files: /^src\/openPawl\.ts$|^src\/library\//,
+    values: ["leaf", "clock", "machines", "seam", "persistence", "runtime"],
+    types: [],
+    packages: "any",
+    atLeast: 5,
+  },
   leaf: { files: /^src\/(?!index|testing)\w+\.ts$|^src\/text\//, values: [], types: [], packages: "any", atLeast: 2 },
   clock: { files: /^src\/runtime\/clock\.ts$/, values: [], types: [], packages: [], atLeast: 1 },
   machines: { files: /^machines\//, values: ["leaf"], types: [], packages: ["xstate", "zod"], atLeast: 4 },
