@@ -1,10 +1,9 @@
 /** Puts the runtime together: reads and their cache, dispatches of events, results and timers, and what follows a commit. */
-import { sha256Hex } from "../digest.ts";
-import type { ActorRecord, EffectRecord, Page, Projections, Store, TimerRecord } from "../../persistence/store.ts";
+import type { EffectRecord, Page, Projections, Store, TimerRecord } from "../../persistence/store.ts";
 import type { EffectEvent } from "../../machines/effectMachine.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { newEventId } from "../ids.ts";
-import { jsonText, readBack } from "../json.ts";
+import { readBack } from "../json.ts";
 import { StateCache } from "./cache.ts";
 import { Cascade, type EventObjectLike, type Faults } from "./cascade.ts";
 import { systemClock } from "./clock.ts";
@@ -15,9 +14,9 @@ import type { Settlement } from "./attempt.ts";
 import { EffectRunner } from "./effects.ts";
 import { promiseExecution } from "./promises.ts";
 import { withinBounds } from "./bounds.ts";
-import type { ActorView } from "./definition.ts";
 import { createDefinitions, unmigrated } from "./restore.ts";
-import type { Change, Receipt, Runtime, RuntimeOptions, SendOptions } from "./runtime.ts";
+import { sendEvent, startActor, storedView } from "./outside.ts";
+import type { Change, Runtime, RuntimeOptions } from "./runtime.ts";
 import { settleEffect, type SettleEnv } from "./settle.ts";
 import { faultOf, NotYetReadable, retryFault } from "./faulted.ts";
 import { stopRoot } from "./stopTree.ts";
@@ -26,6 +25,9 @@ import { valueOf } from "./values.ts";
 
 /** Effects that run at once when nothing else is said. */
 const defaultConcurrency = 256;
+
+/** How often a faulted actor is tried again whose latest journal rows are not there yet. */
+const readableTries = 5;
 
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { store, executors } = options;
@@ -179,38 +181,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   };
 
   const runtime: Runtime = {
-    start: (machineId, { id, version, input, eventId, blobs }) =>
-      submit(eventId ?? newEventId(now()), false, async (draft, faults): Promise<Receipt> => {
-        const existing = await draft.actor(id);
-        if (existing) {
-          const known = eventId === undefined ? null : await draft.inbox(id, eventId);
-          if (known?.fingerprint === fingerprintOf("pawl.start", { machineId, input })) return { ...readBack<Receipt>(known.receipt), status: "duplicate" };
-          return { status: "refused", actor: id, revision: existing.record.revision, code: "keyReused" };
-        }
-        const definition = version === undefined ? options.definitions.latest(machineId) : await options.definitions.find(machineId, version);
-        if (!definition)
-          throw new PawlError(
-            "unknownMachine",
-            `No machine "${machineId}"${version === undefined ? "" : ` version ${version}`} is registered. Registered: ${options.definitions.names().join(", ") || "none"}.`,
-            { subject: machineId },
-          );
-        for (const bytes of blobs ?? []) draft.storeBytes(bytes);
-        await cascade(draft, faults).start({ id, definition, input, parent: null, childKey: null, systemId: null });
-        const receipt: Receipt = { status: "applied", actor: id, revision: 1 };
-        if (eventId !== undefined)
-          draft.putInbox({
-            actor: id,
-            eventId,
-            fingerprint: fingerprintOf("pawl.start", { machineId, input }),
-            receipt: JSON.stringify(receipt),
-            event: null,
-            at: draft.at,
-          });
-        return receipt;
-      }),
+    start: (machineId, start) =>
+      submit(start.eventId ?? newEventId(now()), false, (draft, faults) => startActor(env, options.definitions, draft, faults, machineId, start)),
 
     send: (actor, event, sendOptions = {}) =>
-      submit(sendOptions.eventId ?? newEventId(now()), false, (draft, faults) => send(draft, faults, actor, event, sendOptions)),
+      submit(sendOptions.eventId ?? newEventId(now()), false, (draft, faults) => sendEvent(env, draft, faults, actor, event, sendOptions)),
 
     view: async (actor) => {
       const held = await cache.actor(actor);
@@ -266,11 +241,17 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
 
     retryFault: async (actor) => {
-      for (;;) {
+      for (let tries = 1; ; tries += 1) {
         try {
           return await submit(newEventId(now()), false, (draft, faults) => retryFault(env, store, draft, faults, actor));
         } catch (error) {
           if (!(error instanceof NotYetReadable)) throw error;
+          if (tries === readableTries)
+            throw new PawlError(
+              "storageDamaged",
+              `The journal of actor "${actor}" does not hold what it was kept. Stop the actor, or restore a backup of the state directory.`,
+              { subject: actor, cause: error },
+            );
         }
       }
     },
@@ -289,53 +270,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       await dispatcher.idle();
       listeners.clear();
     },
-  };
-
-  const send = async (draft: Draft, faults: Faults, actor: string, given: EventObjectLike, { eventId, expectedRevision }: SendOptions): Promise<Receipt> => {
-    const held = await draft.actor(actor);
-    // Hashing costs as much as a step: only an event that is kept or compared has it done.
-    const fingerprint = (): string => fingerprintOf(given.type, given);
-    // Answers outlive a pruned actor for a while.
-    const known = eventId === undefined ? null : await draft.inbox(actor, eventId);
-    if (known)
-      return known.fingerprint === fingerprint()
-        ? { ...readBack<Receipt>(known.receipt), status: "duplicate" }
-        : { status: "refused", actor, revision: held?.record.revision ?? 0, code: "keyReused" };
-    if (!held) throw new PawlError("unknownActor", `There is no actor "${actor}". Nothing was sent.`, { subject: actor });
-    const { record } = held;
-    const definition = await definitions.definitionOf(record);
-    const parsed = definition.parseEvent ? definition.parseEvent(given) : given;
-    const text = jsonText(parsed, `event "${given.type}"`);
-    const event = readBack<EventObjectLike>(text);
-    const answer = async (): Promise<Receipt> => {
-      if (expectedRevision !== undefined && expectedRevision !== record.revision) return { status: "refused", actor, revision: record.revision, code: "stale" };
-      const { type, ...payload } = event;
-      const delivered = await cascade(draft, faults).send(actor, event, Object.keys(payload).length === 0 ? null : draft.store(payload, `event "${type}"`));
-      const reply = delivered.reply === undefined ? {} : { reply: delivered.reply };
-      if (delivered.status === "applied") return { status: "applied", actor, revision: delivered.revision, ...reply };
-      if (delivered.status === "ignored") return { status: definition.unhandled ?? "ignored", actor, revision: delivered.revision, code: "notNow" };
-      // As this group has left it: an event before this one may have finished the actor in the same commit.
-      const current = (await draft.actor(actor))?.record ?? record;
-      const finished = definition.whenFinished?.(storedView(current), { ...event, at: draft.at, id: draft.eventId });
-      return {
-        status: "refused",
-        actor,
-        revision: delivered.revision,
-        code: finished?.code ?? current.status,
-        ...(finished?.reply === undefined ? {} : { reply: finished.reply }),
-      };
-    };
-    const receipt = await answer();
-    if (eventId !== undefined || receipt.status === "refused")
-      draft.putInbox({
-        actor,
-        eventId: eventId ?? draft.eventId,
-        fingerprint: fingerprint(),
-        receipt: JSON.stringify(receipt),
-        event: receipt.status === "applied" ? null : draft.storeText(text),
-        at: draft.at,
-      });
-    return receipt;
   };
 
   const byPerson = (key: string, event: EffectEvent, outcome?: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord> =>
@@ -365,16 +299,8 @@ async function* everyEffect(store: Store, filter: Projections["effects"]["filter
   }
 }
 
-/** An actor's stored snapshot as readers see it. */
-function storedView(record: ActorRecord): ActorView {
-  const { value, context, output, error } = JSON.parse(record.snapshot) as { value: unknown; context: unknown; output?: unknown; error?: unknown }; // what `persist` wrote
-  return { record, value, context, output, error };
-}
-
 /** Does it at the first call; all calls get that one's end. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return () => (done ??= work());
 }
-
-const fingerprintOf = (type: string, payload: unknown): string => sha256Hex(`${type}\n${jsonText(payload, `event "${type}"`)}`);
