@@ -17,6 +17,7 @@ import { refsInMessages } from "./refs.ts";
 import { dropEffect, planEffect } from "./planEffect.ts";
 import { linksIn } from "./restore.ts";
 import {
+  inLiveOrder,
   NeedsNames,
   plainError,
   type Address,
@@ -28,7 +29,7 @@ import {
   type Stepper,
   type SystemNames,
 } from "./step.ts";
-import { isUnfinished, noteStanding } from "./stopTree.ts";
+import { isUnfinished, noteStanding, writeStopped } from "./stopTree.ts";
 import { TreeNames } from "./treeNames.ts";
 
 /** Tells an actor that one below it is faulted. */
@@ -88,7 +89,7 @@ export interface NewActor {
   readonly id: string;
   readonly definition: Definition;
   readonly input: unknown;
-  readonly parent: ActorRecord | null;
+  readonly parent: Pick<ActorRecord, "id" | "root" | "revision"> | null;
   readonly childKey: string | null;
   readonly systemId: string | null;
 }
@@ -99,6 +100,16 @@ class StartFailed extends Error {
     super(messageOf(cause), { cause });
   }
 }
+
+/** An actor that is about to start. Its first transition is computed where its parent asks for it, as live, and carried out when its turn comes. */
+interface Prepared {
+  readonly actor: NewActor;
+  readonly result: StepResult;
+  readonly children: Children;
+}
+
+/** Those of a step's children that are durable actors. */
+type Children = ReadonlyMap<ChildLink, Prepared>;
 
 /** An event as an actor took it: what it was given, and what its machine saw of that. */
 interface Taken {
@@ -116,8 +127,7 @@ interface Step {
   readonly cause: Cause;
   readonly isFirst: boolean;
   readonly outgoing: Outgoing;
-  /** Definitions of the children that are durable actors. */
-  readonly children: ReadonlyMap<ChildLink, Definition>;
+  readonly children: Children;
   /** Counts what needs a name of its own: effects, and timers without an id. */
   ordinal: number;
 }
@@ -145,7 +155,7 @@ export class Cascade {
   async start(actor: NewActor): Promise<void> {
     this.mailboxes.open(actor.id);
     try {
-      await this.init(actor, null);
+      await this.init(await this.prepare(actor), null);
     } catch (error) {
       throw error instanceof StartFailed ? error.cause : error;
     }
@@ -222,7 +232,9 @@ export class Cascade {
     const { id, event } = this.envelope(given);
     const result = await this.withNames(record.root, (names) => stepper.step(names ? this.env.hydrate(definition, record) : hydrated, event, names));
     if (!result.changed) return { status: "ignored", revision: record.revision, reply: undefined };
-    await this.applied({ ...record, revision: record.revision + 1, updatedAt: this.draft.at }, record.revision, definition, result, {
+    const next: ActorRecord = { ...record, revision: record.revision + 1, updatedAt: this.draft.at };
+    const children = await this.prepareChildren(result.asked, next, definition, false);
+    await this.applied(next, record.revision, definition, result, children, {
       id,
       event,
       given,
@@ -256,15 +268,46 @@ export class Cascade {
     return { id, event: { at: this.draft.at, id, ...event } };
   }
 
-  private async init(actor: NewActor, cause: Cause): Promise<void> {
-    this.count(actor.id);
-    const { draft } = this;
-    const { definition, childKey } = actor;
-    const root = actor.parent?.root ?? actor.id;
-    const what = `input of actor "${actor.id}"`;
+  private async prepare(given: NewActor): Promise<Prepared> {
+    const { id, parent, definition, childKey } = given;
+    this.count(id);
+    const root = parent?.root ?? id;
     // What the actor starts with is what is stored: nothing shared with whoever gave it.
-    const input = dataOf(actor.input, what);
-    const result = await this.withNames(root, (names) => this.env.stepper(definition).init(actor.id, actor.parent?.id ?? null, input, childKey, names));
+    const actor: NewActor = { ...given, input: dataOf(given.input, inputOf(id)) };
+    const result = await this.withNames(root, (names) => this.env.stepper(definition).init(id, parent?.id ?? null, actor.input, childKey, names));
+    const children = await this.prepareChildren(result.asked, { id, root, revision: 1 }, definition, true);
+    const isActive = (link: ChildLink): boolean => (children.get(link)?.result.status ?? "active") === "active";
+    return { actor, result: { ...result, records: inLiveOrder(result.asked, result.next.snapshot, isActive) }, children };
+  }
+
+  /** Gives the children of a step their ids before any of them starts: what is sent to one meanwhile waits for it. */
+  private async prepareChildren(
+    records: readonly StepRecord[],
+    parent: Pick<ActorRecord, "id" | "root" | "revision">,
+    definition: Definition,
+    isFirst: boolean,
+  ): Promise<Children> {
+    const children = new Map<ChildLink, Prepared>();
+    for (const asked of records) {
+      // A live actor frees the system ids of what it stops at once, except while it starts.
+      if (asked.kind === "stop" && !isFirst && asked.link?.actor !== undefined) this.names.stops(asked.link.actor);
+      const child = asked.kind === "spawn" ? await childActor(this.env.findDefinition, parent.id, definition, asked) : null;
+      if (asked.kind !== "spawn" || !child) continue;
+      const id = await this.childId(parent, asked.key, child.visit);
+      asked.link.actor = id;
+      this.mailboxes.open(id);
+      if (asked.systemId !== null) await this.names.claim(asked.systemId, id, parent);
+      children.set(
+        asked.link,
+        await this.prepare({ id, definition: child.definition, input: asked.input, parent, childKey: asked.key, systemId: asked.systemId }),
+      );
+    }
+    return children;
+  }
+
+  private async init({ actor, result, children }: Prepared, cause: Cause): Promise<void> {
+    const { draft } = this;
+    const { definition, input } = actor;
     if (result.status === "error") throw new StartFailed(result.error);
     const record: ActorRecord = {
       id: actor.id,
@@ -277,16 +320,17 @@ export class Cascade {
       parent: actor.parent?.id ?? null,
       childKey: actor.childKey,
       systemId: actor.systemId,
-      root,
+      root: actor.parent?.root ?? actor.id,
       createdAt: draft.at,
       updatedAt: draft.at,
     };
     const given = { type: "xstate.init", input };
-    await this.applied(record, 0, definition, result, {
+    const payload = input === undefined ? null : draft.store({ input }, inputOf(actor.id));
+    await this.applied(record, 0, definition, result, children, {
       ...this.envelope(given),
       given,
       isFirst: false,
-      delivery: { to: actor.id, event: given, cause, payload: input === undefined ? null : draft.store({ input }, what) },
+      delivery: { to: actor.id, event: given, cause, payload },
     });
   }
 
@@ -296,6 +340,7 @@ export class Cascade {
     before: number,
     definition: Definition,
     result: StepResult,
+    children: Children,
     { id, event, given, delivery, isFirst }: Taken,
   ): Promise<void> {
     const { draft } = this;
@@ -310,7 +355,7 @@ export class Cascade {
       cause,
       isFirst,
       outgoing: new Outgoing(record.id, given, event),
-      children: await this.named(result.records, record, definition),
+      children,
       ordinal: 0,
     };
     for (const asked of result.records) await this.apply(asked, step);
@@ -408,38 +453,20 @@ export class Cascade {
     }
   }
 
-  /** Gives the children of a step their ids before any of them starts: what is sent to one meanwhile waits for it. */
-  private async named(records: readonly StepRecord[], record: ActorRecord, definition: Definition): Promise<ReadonlyMap<ChildLink, Definition>> {
-    const children = new Map<ChildLink, Definition>();
-    for (const asked of records) {
-      const child = asked.kind === "spawn" ? await childActor(this.env.findDefinition, record, definition, asked) : null;
-      if (asked.kind !== "spawn" || !child) continue;
-      asked.link.actor = await this.childId(record, asked.key, child.visit);
-      this.mailboxes.open(asked.link.actor);
-      children.set(asked.link, child.definition);
-    }
-    return children;
-  }
-
   private async spawn(asked: SpawnRecord, step: Step): Promise<void> {
     const { record, cause } = step;
     if (asked.replaces) await this.checkReplaced(asked.replaces, asked.key, record);
-    const definition = step.children.get(asked.link);
-    const id = asked.link.actor;
-    if (definition && id !== undefined) {
-      if (asked.systemId !== null) await this.names.claim(asked.systemId, id, record);
+    const prepared = step.children.get(asked.link);
+    if (prepared) {
+      const { id } = prepared.actor;
       try {
-        await this.init({ id, definition, input: asked.input, parent: record, childKey: asked.key, systemId: asked.systemId }, cause);
+        await this.init(prepared, cause);
       } catch (error) {
         if (!(error instanceof StartFailed)) throw error;
         this.mailboxes.close(id);
         this.names.started(asked.systemId);
-        await this.hand({
-          to: record.id,
-          event: { type: `xstate.error.actor.${asked.key}`, error: plainError(error.cause), actorId: asked.key },
-          cause,
-          child: id,
-        });
+        const event = { type: `xstate.error.actor.${asked.key}`, error: plainError(error.cause), actorId: asked.key };
+        await this.hand({ to: record.id, event, cause, child: id });
         return;
       }
       return this.takeWaiting(id);
@@ -461,7 +488,7 @@ export class Cascade {
   }
 
   /** `<parent>/<visit>` for nodes; else `<parent>/<key>`, with the parent's revision when that name was used before. */
-  private async childId(parent: ActorRecord, key: string, visit: string | undefined): Promise<string> {
+  private async childId(parent: Pick<ActorRecord, "id" | "revision">, key: string, visit: string | undefined): Promise<string> {
     if (visit !== undefined) return `${parent.id}/${visit}`;
     const id = `${parent.id}/${key}`;
     return (await this.draft.actor(id)) ? `${id}.${parent.revision}` : id;
@@ -492,33 +519,14 @@ export class Cascade {
     const held = await this.draft.actor(id);
     this.names.stopped(id);
     if (!held || !isUnfinished(held.record)) return;
-    const { record } = held;
     for (const link of linksIn(held)) await this.stop(link);
-    await this.clearTimers(id);
-    const stopped: ActorRecord = { ...record, revision: record.revision + 1, status: "stopped", updatedAt: this.draft.at };
-    const type = "xstate.stop";
-    const event = { type, id: this.envelope({ type }).id };
-    const view = noteStanding(this.draft, stopped, event, null);
-    this.draft.putActor({ record: stopped, hydrated: held.hydrated }, record.revision);
-    for (const row of (await this.known(record))?.project?.(view) ?? []) this.draft.rows.set(`${row.table}\n${row.row.id}`, row);
-    this.draft.changes.push({ kind: "actor", view, event, at: this.draft.at });
-  }
-
-  /** The definition of an actor, if it can be had. */
-  private async known({ machineId, machineVersion }: ActorRecord): Promise<Definition | undefined> {
-    try {
-      return await this.env.findDefinition(machineId, machineVersion);
-    } catch (error) {
-      // Stopping must work without it; whoever wants more of the actor than its end is told what is missing.
-      if (isPawlError(error) && error.kind === "environment") return undefined;
-      throw error;
-    }
+    await writeStopped(this.env, this.draft, held.record, this.envelope({ type: "xstate.stop" }).id);
   }
 
   private migrate(before: ActorRecord, definition: Definition): Promise<Ready> {
     const start = async (spawns: readonly SpawnRecord[], record: ActorRecord, cause: Cause): Promise<void> => {
       const migrated = { type: "pawl.migrated" };
-      const children = await this.named(spawns, record, definition);
+      const children = await this.prepareChildren(spawns, record, definition, false);
       const step: Step = { record, definition, cause, isFirst: false, outgoing: new Outgoing(record.id, migrated, migrated), children, ordinal: 0 };
       for (const asked of spawns) await this.spawn(asked, step);
     };
@@ -580,6 +588,8 @@ export class Cascade {
     }
   }
 }
+
+const inputOf = (actor: string): string => `input of actor "${actor}"`;
 
 /** A child's end under the name that its parent knows it by: a migration may have given the child another one. */
 function endOf(key: string, event: EventObjectLike): EventObjectLike {

@@ -1,7 +1,6 @@
 /** What becomes of a child that a machine asks for: a durable actor, or an effect. A cast to `never` stands where a mark has forgotten its logic's
  *  input type. */
 import { markOf, type EffectOptions } from "../../machines/define.ts";
-import type { ActorRecord } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { Definition } from "./definition.ts";
 import { childLogic, isMachineLogic, type SpawnRecord } from "./step.ts";
@@ -15,7 +14,7 @@ export interface ChildActor {
 type Find = (machineId: string, version: string | null) => Promise<Definition | undefined> | Definition | undefined;
 
 /** Null for a child that is an effect. @throws unknownMachine */
-export async function childActor(find: Find, parent: ActorRecord, definition: Definition, asked: SpawnRecord): Promise<ChildActor | null> {
+export async function childActor(find: Find, parent: string, definition: Definition, asked: SpawnRecord): Promise<ChildActor | null> {
   const logic = childLogic(definition.machine, asked.src);
   const mark = markOf(logic);
   const found =
@@ -31,8 +30,8 @@ export async function childActor(find: Find, parent: ActorRecord, definition: De
   if (!child)
     throw new PawlError(
       "unknownMachine",
-      `Actor "${parent.id}" starts "${asked.key}" from machine "${machineId}"${version === null ? "" : ` version ${version}`}, which is not registered. Register it beside "${definition.id}".`,
-      { subject: parent.id },
+      `Actor "${parent}" starts "${asked.key}" from machine "${machineId}"${version === null ? "" : ` version ${version}`}, which is not registered. Register it beside "${definition.id}".`,
+      { subject: parent },
     );
   return { definition: child, visit: mark && mark.kind !== "effect" ? mark.visit?.(asked.input as never) : undefined };
 }

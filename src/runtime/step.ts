@@ -8,7 +8,7 @@ import { pawlMark, type DurableTask } from "../../machines/define.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
 import { becomeSelf, becomeStub, linkOf, refsInContext, RemoteRef, withRefs, type ChildLink } from "./refs.ts";
-import { toRecords, type ExecutedAction, type SpawnedChild, type StepRecord } from "./stepRecords.ts";
+import { inLiveOrder, toRecords, type ExecutedAction, type SpawnedChild, type StepRecord } from "./stepRecords.ts";
 import { withCheckedDelays, checkedDelay, finiteDelay } from "./stepDelays.ts";
 
 /** A snapshot in memory, with the scope its actor references belong to. Immutable but for the links of its children. */
@@ -25,7 +25,9 @@ export interface StepResult {
   readonly output: unknown;
   /** Only with status `error`. */
   readonly error: unknown;
-  /** In the order in which XState's live actors would carry them out. */
+  /** In document order. */
+  readonly asked: readonly StepRecord[];
+  /** In the order in which a live actor carries them out, if no child ends in its first transition. */
   readonly records: readonly StepRecord[];
 }
 
@@ -135,7 +137,7 @@ class Scope {
     self.id = key ?? actor;
     self.sessionId = actor;
     self.system = this.system;
-    if (parent !== null) self._parent = this.refTo({ xstate$$type: 1, id: lastPart(parent), actor: parent }) as never; // XState only hands it back as a target
+    if (parent !== null) self._parent = this.refTo({ xstate$$type: 1, id: nameIn(parent), actor: parent }) as never; // XState only hands it back as a target
     becomeSelf(self, actor, () => this.before);
     this.self = self;
     this.actionExecutor = (action) => void this.actions.push(action);
@@ -169,11 +171,12 @@ class Scope {
 
   private find(systemId: string): unknown {
     const given = this.given.get(systemId);
-    if (given && !this.isStopped(given)) return given;
+    // A live actor that starts frees the system ids of what it stopped only when it runs.
+    if (given && (this.before === null || !this.isStopped(given))) return given;
     const actor = this.allNames().get(systemId);
     if (actor === undefined || this.stopped().some((link) => link.actor !== undefined && (actor === link.actor || actor.startsWith(`${link.actor}/`))))
       return undefined;
-    return this.refTo({ xstate$$type: 1, id: lastPart(actor), actor });
+    return this.refTo({ xstate$$type: 1, id: nameIn(actor), actor });
   }
 
   private allNames(): SystemNames {
@@ -199,7 +202,7 @@ class Scope {
       _unregister: nothing,
       _set: (systemId: string, stub: AnyActorRef) => {
         const other = this.given.get(systemId);
-        if (other && other !== stub && !this.isStopped(other)) throw new Error(`Actor with system ID '${systemId}' already exists.`);
+        if (other && other !== stub && (this.before === null || !this.isStopped(other))) throw new Error(`Actor with system ID '${systemId}' already exists.`);
         this.given.set(systemId, stub);
       },
       get: (systemId: string) => this.find(systemId),
@@ -220,7 +223,8 @@ class Scope {
 /** What stands for the id of a child that was given none. */
 const noId = "(no id)";
 
-const lastPart = (actor: string): string => actor.slice(actor.lastIndexOf("/") + 1);
+/** The name that an actor's parent knows it by, without the number that a second one of that name has behind it. */
+const nameIn = (actor: string): string => actor.slice(actor.lastIndexOf("/") + 1).replace(/\.\d+$/, "");
 
 export function createStepper(machine: AnyStateMachine): Stepper {
   const stubFor = (src: string): AnyActorLogic => {
@@ -259,9 +263,17 @@ export function createStepper(machine: AnyStateMachine): Stepper {
     if (scope.needsNames) throw new NeedsNames(scope.id);
     const changed = snapshot !== before || scope.actions.length > 0;
     const isBroken = before === null && snapshot.status === "error";
-    const records = changed && !isBroken ? toRecords({ actions: scope.actions, spawned: scope.spawned, before, after: snapshot, self: scope.self, noId }) : [];
+    const asked = changed && !isBroken ? toRecords({ actions: scope.actions, spawned: scope.spawned, before, after: snapshot, self: scope.self, noId }) : [];
     const status = snapshot.status === "done" || snapshot.status === "error" ? snapshot.status : "active";
-    return { changed, next: { snapshot, scope }, status, output: snapshot.output, error: snapshot.error, records };
+    return {
+      changed,
+      next: { snapshot, scope },
+      status,
+      output: snapshot.output,
+      error: snapshot.error,
+      asked,
+      records: inLiveOrder(asked, before === null ? snapshot : null),
+    };
   };
   const scopeOf = (actor: string, parent: string | null, key: string | null): Scope => {
     const scope = new Scope(actor, parent, key);
@@ -285,6 +297,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
           status: from.snapshot.status === "done" ? "done" : "error",
           output: from.snapshot.output,
           error: from.snapshot.error,
+          asked: [],
           records: [],
         };
       const { scope } = from;
@@ -385,4 +398,5 @@ export function plainError(error: unknown): { readonly reason: string; readonly 
 }
 
 export type { ChildLink } from "./refs.ts";
+export { inLiveOrder };
 export type { Address, SpawnRecord, StepRecord } from "./stepRecords.ts";

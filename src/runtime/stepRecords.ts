@@ -1,4 +1,4 @@
-/** From XState's list of actions to our own records: what a transition asked for, in the order in which live actors would carry it out.
+/** From XState's list of actions to our own records: what a transition asked for, and the order in which live actors carry it out.
  *  Each cast stands where an action's params are known by its type only, as XState's built-in actions make them. */
 import type { AnyActorRef, AnyMachineSnapshot, EventObject } from "xstate";
 import { PawlError } from "../errors.ts";
@@ -61,7 +61,7 @@ export interface StepTrace {
   readonly noId: string;
 }
 
-/** @throws invalidMachine for what a durable machine may not ask for, and could not be seen before */
+/** In document order. @throws invalidMachine for what a durable machine may not ask for, and could not be seen before */
 export function toRecords(trace: StepTrace): readonly StepRecord[] {
   const { actions, after, self } = trace;
   if (actions.length === 0 && trace.spawned.length === 0) return [];
@@ -78,23 +78,36 @@ export function toRecords(trace: StepTrace): readonly StepRecord[] {
     if (record) records.push(record);
   }
   records.push(...spawns.before(Infinity));
-  const lasting = records.filter((record) => record.kind !== "spawn" || !spawns.isOver(record.link));
-  return trace.before === null ? childrenFirst(lasting, after) : actionsFirst(lasting);
+  return records.filter((record) => record.kind !== "spawn" || !spawns.isOver(record.link));
 }
+
+/**
+ * The order in which a live actor carries out what it asked for. `starting`: its snapshot after its first transition, null for a later one.
+ * `isActive`: whether a child is still active after its own first transition; every one when left out.
+ */
+export function inLiveOrder(
+  records: readonly StepRecord[],
+  starting: AnyMachineSnapshot | null,
+  isActive: (child: ChildLink) => boolean = () => true,
+): readonly StepRecord[] {
+  return starting === null ? actionsFirst(records) : childrenFirst(records, starting, isActive);
+}
+
+const isAction = ({ kind }: StepRecord): boolean => kind === "action" || kind === "log";
 
 /** A live actor runs custom actions while it makes its transition, and carries out everything else after it. */
 function actionsFirst(records: readonly StepRecord[]): readonly StepRecord[] {
-  const isAction = (record: StepRecord): boolean => record.kind === "action" || record.kind === "log";
   const first = records.filter(isAction);
   return first.length === 0 || first.length === records.length ? records : [...first, ...records.filter((record) => !isAction(record))];
 }
 
-/** A live actor that starts first starts the children it has then, in the order of its snapshot. */
-function childrenFirst(records: readonly StepRecord[], after: AnyMachineSnapshot): readonly StepRecord[] {
-  if (after.status !== "active" || !records.some((record) => record.kind === "spawn")) return records;
+/** A live actor that starts first starts the children it has then, in the order of its snapshot; what ended at once is told in its place. */
+function childrenFirst(records: readonly StepRecord[], after: AnyMachineSnapshot, isActive: (child: ChildLink) => boolean): readonly StepRecord[] {
+  const inOrder = actionsFirst(records);
+  if (after.status !== "active" || !records.some(({ kind }) => kind === "spawn")) return inOrder;
   const keys = Object.keys(after.children);
-  const place = (record: StepRecord): number => (record.kind === "spawn" ? keys.indexOf(record.key) : Infinity);
-  return records.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+  const place = (record: StepRecord): number => (record.kind === "spawn" && isActive(record.link) ? keys.indexOf(record.key) : Infinity);
+  return inOrder.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
 interface SpawnParams {

@@ -1,7 +1,7 @@
 /** Stops a root actor and all below it: status `stopped`, effects dropped, timers cleared. Needs no machine, so that an actor whose machine
  *  is gone, or that is faulted, can be stopped too. */
 import type { ActorRecord, JournalEntry } from "../../persistence/store.ts";
-import { PawlError } from "../errors.ts";
+import { isPawlError, PawlError } from "../errors.ts";
 import { readBack } from "../json.ts";
 import type { CascadeEnv } from "./cascade.ts";
 import type { ActorView } from "./definition.ts";
@@ -44,10 +44,15 @@ async function stopTree(env: CascadeEnv, draft: Draft, record: ActorRecord): Pro
         effect,
       );
   }
+  await writeStopped(env, draft, record, `${draft.eventId}:${record.id}`);
+}
+
+/** The actor itself, without what is below it: its timers, its row, its place in the journal. */
+export async function writeStopped(env: CascadeEnv, draft: Draft, record: ActorRecord, eventId: string): Promise<void> {
   for (const key of await draft.timerKeys(record.id)) draft.putTimer({ op: "clear", actor: record.id, key });
   const stopped: ActorRecord = { ...record, revision: record.revision + 1, status: "stopped", updatedAt: draft.at };
   draft.putActor({ record: stopped, hydrated: null }, record.revision);
-  const event = { type: "xstate.stop", id: `${draft.eventId}:${record.id}` };
+  const event = { type: "xstate.stop", id: eventId };
   const view = noteStanding(draft, stopped, event, null);
   draft.changes.push({ kind: "actor", view, event, at: draft.at });
   for (const row of await projected(env, view)) draft.rows.set(`${row.table}\n${row.row.id}`, row);
@@ -60,7 +65,7 @@ async function projected(env: CascadeEnv, view: ActorView) {
     return definition.version === view.record.machineVersion ? (definition.project?.(view) ?? []) : [];
   } catch (error) {
     // Without its machine nothing is known of its rows, and stopping must still work.
-    if (error instanceof PawlError && error.code === "restoreRefused") return [];
+    if (isPawlError(error) && error.kind === "environment") return [];
     throw error;
   }
 }

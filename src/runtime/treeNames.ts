@@ -23,7 +23,7 @@ export class TreeNames {
   }
 
   /** @throws invalidMachine when another actor of the tree has the name */
-  async claim(systemId: string, id: string, parent: ActorRecord): Promise<void> {
+  async claim(systemId: string, id: string, parent: Pick<ActorRecord, "id" | "root">): Promise<void> {
     const holder = (await this.of(parent.root)).get(systemId);
     if (holder !== undefined && holder !== id)
       throw new PawlError(
