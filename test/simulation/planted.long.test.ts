@@ -5,7 +5,7 @@ import { hosts } from "./hosts/scenario.ts";
 import { planted } from "./planted.ts";
 
 /** Seeds within which a planted fault must show itself. */
-const bound = 80;
+const bound = 150;
 const steps = 400;
 
 test.each(planted.map((fault) => [fault.what, fault] as const))("SIM-16 it is found that %s", async (_what, { among, sabotage, store, foundBy }) => {

@@ -103,7 +103,7 @@ export const planted: readonly Planted[] = [
   },
   {
     what: "the id of an applied event is not kept",
-    foundBy: ["SIM-2"],
+    foundBy: ["SIM-2", "SIM-12"],
     sabotage: commits((commit) => ({ ...commit, inbox: commit.inbox.filter(({ receipt }) => !receipt.includes('"applied"')) })),
   },
   {
@@ -130,7 +130,7 @@ export const planted: readonly Planted[] = [
   },
   {
     what: "an attempt that an earlier process left open is made again under the same number",
-    foundBy: ["SIM-3"],
+    foundBy: ["SIM-3", "SIM-13"],
     sabotage: plant(
       EffectRunner,
       "recover",
@@ -169,7 +169,7 @@ export const planted: readonly Planted[] = [
   },
   {
     what: "what a refused commit was computed from is used on",
-    foundBy: ["SIM-1", "SIM-7", "SIM-12", "SIM-13", "SIM-14"],
+    foundBy: ["SIM-1", "SIM-3", "SIM-7", "SIM-8", "SIM-12", "SIM-13", "SIM-14"],
     sabotage: () => {
       const undo = [
         plant(StateCache, "clear", () => () => undefined)(),

@@ -14,7 +14,8 @@ interface Work {
 
 const work = effect<Answer, Work>("sim.work", { retry: { maxAttempts: 3, initialMs: 200 }, maxInterrupted: 4 });
 const slowWork = effect<Answer, Work>("sim.work", { timeoutMs: 2000, retry: { maxAttempts: 2, initialMs: 100 } });
-const payment = effect<Answer, Work>("sim.work", { once: true, timeoutMs: 3000, retry: { maxAttempts: 3, initialMs: 300 } });
+/** What it did can be looked for, on some days. */
+const payment = effect<Answer, Work>("sim.pay", { once: true, timeoutMs: 3000, retry: { maxAttempts: 3, initialMs: 300 } });
 
 /** Counts, replies, sleeps (then most events are nothing to it), throws when told so, and ends. */
 export const counter = setup({
@@ -103,6 +104,30 @@ export const saga = setup({
     shipped: { type: "final" },
     refunded: { type: "final" },
     failed: { type: "final" },
+  },
+});
+
+/** Pays again and again, in a hurry: what became of an attempt is often not known. */
+export const teller = setup({
+  types: {} as { context: { paid: readonly number[]; rounds: number }; events: { type: "skip" } },
+  actors: { pay: effect<Answer, Work>("sim.pay", { once: true, timeoutMs: 300 }) },
+  actions: {
+    keep: assign({ paid: ({ context, event }) => [...context.paid, "output" in event ? (event.output as Answer).serial : 0] }), // as in saga
+  },
+  guards: { isOver: ({ context }) => context.rounds >= 6 },
+}).createMachine({
+  id: "teller",
+  version: "1",
+  context: { paid: [], rounds: 0 },
+  initial: "paying",
+  states: {
+    paying: {
+      entry: assign({ rounds: ({ context }) => context.rounds + 1 }),
+      invoke: { id: "payment", src: "pay", input: { label: "pay" }, onDone: { target: "counting", actions: "keep" }, onError: "counting" },
+      on: { skip: "counting" },
+    },
+    counting: { always: { guard: "isOver", target: "home" }, after: { 20: "paying" } },
+    home: { type: "final" },
   },
 });
 
@@ -295,4 +320,4 @@ export const fetcher = setup({
   },
 });
 
-export const machines = [counter, saga, member, family, alarm, fetcher] as const;
+export const machines = [counter, saga, teller, member, family, alarm, fetcher] as const;

@@ -6,7 +6,7 @@ import type { Replay } from "../rules/replay.ts";
 type Event = { readonly type: string; readonly [key: string]: unknown };
 
 const maxRoots = 4;
-const machines = ["counter", "saga", "family", "alarm", "fetcher"] as const;
+const machines = ["counter", "saga", "teller", "family", "alarm", "fetcher"] as const;
 
 const eventsOf: { readonly [machine: string]: (random: Random) => Event } = {
   counter: (random) => {
@@ -17,6 +17,7 @@ const eventsOf: { readonly [machine: string]: (random: Random) => Event } = {
     return { type: "add", by: random.below(9) + 1, ...(random.chance(0.1) ? { pad: "x".repeat(5000 + random.below(3)) } : {}) };
   },
   saga: (random) => ({ type: random.chance(0.3) ? "giveUp" : "hurry" }),
+  teller: (random) => ({ type: random.chance(0.15) ? "skip" : "nothing" }),
   family: (random) => {
     switch (random.below(9)) {
       case 0:
@@ -56,6 +57,8 @@ export function proposer(day: Random, replay: Replay): Propose {
     // Mostly to who lives, for what is over takes nothing.
     const actor = random.pick(living.length > 0 && random.chance(0.93) ? living : actors);
     const event = eventsOf[actor.definition.id]?.(random);
-    return event === undefined ? null : { kind: "send", to: actor.id, event };
+    return event === undefined
+      ? null
+      : { kind: "send", to: actor.id, event, ...(random.chance(0.06) ? { expects: Math.max(1, actor.revision - random.below(2)) } : {}) };
   };
 }

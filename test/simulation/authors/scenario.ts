@@ -16,6 +16,7 @@ import type { World } from "../core/world.ts";
 import { Adopter } from "../parts/adopter.ts";
 import { Clients, type Request } from "../parts/clients.ts";
 import { Gate } from "../parts/gate.ts";
+import { Observer } from "../parts/observer.ts";
 import { Outside } from "../parts/outside.ts";
 import { Person } from "../parts/person.ts";
 import { isStorageError, oddsOf, Power, type Life, type Tenant } from "../parts/power.ts";
@@ -73,6 +74,8 @@ class AuthorsProcess implements Tenant {
   runtime: Runtime | null = null;
   power: Power | null = null;
   outside: Outside | null = null;
+  /** Null on days on which nobody can look. */
+  observer: Observer | null = null;
   private readonly world: World;
   private readonly place: Place;
   private readonly gate: Gate;
@@ -121,13 +124,14 @@ class AuthorsProcess implements Tenant {
     const { runtime } = this;
     if (!runtime) throw new Error("the process is not there");
     return content.kind === "send"
-      ? runtime.send(content.to, content.event, { eventId: id })
+      ? runtime.send(content.to, content.event, { eventId: id, ...(content.expects === undefined ? {} : { expectedRevision: content.expects }) })
       : runtime.start(content.machine, { id: content.to, input: content.input, eventId: id });
   }
 
   private executors(life: Life): Executors {
     const run = async (task: EffectTask) => ({ output: await this.call(life, task) });
-    return { "sim.work": run, "sim.note": run };
+    const { observer } = this;
+    return { "sim.work": run, "sim.note": run, "sim.pay": observer ? { run, observe: (task) => observer.look(life, task) } : run };
   }
 
   private call(life: Life, facts: Parameters<Outside["call"]>[1]): ReturnType<Outside["call"]> {
@@ -148,15 +152,22 @@ export const authors = (decorate: (store: Store) => Store = (store) => store): S
     const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]));
     process.power = power;
     process.outside = outside;
+    const observer = new Observer(world, outside);
+    if (random.chance(0.5)) process.observer = observer;
     const state = new State(place.reader);
     const replay = new Replay(state, registry);
     const person = new Person(
       world,
       power,
-      { confirm: (key, output) => live(process).confirmEffect(key, { output }), retry: (key) => live(process).retryEffect(key) },
+      {
+        confirm: (key, output) => live(process).confirmEffect(key, { output }),
+        retry: (key) => live(process).retryEffect(key),
+        mend: (actor) => live(process).retryFault(actor),
+      },
       () => book.ambiguous,
+      () => [...replay.actors.values()].filter(({ status }) => status === "faulted").map(({ id }) => id),
     );
-    const book: EffectBook = new EffectBook(state, replay, outside, person);
+    const book: EffectBook = new EffectBook(state, replay, outside, person, observer);
     const clients = new Clients(world, power, process, proposer(random, replay), random.pick([12, 5, 2]));
     const unfinished = (): readonly string[] => [
       ...new Set([
@@ -165,7 +176,7 @@ export const authors = (decorate: (store: Store) => Store = (store) => store): S
       ]),
     ];
     const adopter = new Adopter(world, power, () => process.runtime, unfinished);
-    world.parts.push(power, gate, new EventLoop(world), clients, adopter, outside, person, new Time(world, random.pick([0, 0, 1])));
+    world.parts.push(power, gate, new EventLoop(world), clients, adopter, outside, observer, person, new Time(world, random.pick([0, 0, 1])));
     world.rules.push(new Stored(world, power, state, replay, book), clients, new Ledger(clients, replay), power, adopter, book);
     return { close: () => place.remove() };
   },

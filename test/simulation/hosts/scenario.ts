@@ -111,10 +111,11 @@ export const hosts = (): Scenario => ({
     const person = new Person(
       world,
       power,
-      { confirm: (key, output) => live().confirmEffect(key, output), retry: (key) => live().retryEffect(key) },
+      { confirm: (key, output) => live().confirmEffect(key, output), retry: (key) => live().retryEffect(key), mend: nobody },
       () => book.ambiguous,
+      () => [],
     );
-    const book: EffectBook = new EffectBook(state, replay, outside, person);
+    const book: EffectBook = new EffectBook(state, replay, outside, person, null);
     const shelves = new Shelves(replay);
     const runs = new Runs(world, power, () => tenant.host, shelves, works, directory);
     world.parts.push(power, new EventLoop(world), runs, outside, person, new Time(world, random.pick([0, 0, 1])));

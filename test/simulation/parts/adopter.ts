@@ -28,18 +28,19 @@ export class Adopter implements Part, Rule {
     return [
       ...(left.length > 0 ? [{ op: `tree take ${random.pick(left)}`, weight: 20 }] : []),
       ...(held.length > 0 ? [{ op: `tree leave ${random.pick(held)}`, weight: 0.4 }] : []),
+      ...(held.length > 0 ? [{ op: `tree stop ${random.pick(held)}`, weight: 0.15 }] : []),
     ];
   }
 
   perform([what = "", root = ""]: readonly string[]): boolean {
     const runtime = this.runtime();
     if (!this.power.isUp || runtime === null || this.busy.get(root)?.alive) return false;
-    if (what !== "take" && what !== "leave") return false;
+    if (what !== "take" && what !== "leave" && what !== "stop") return false;
     const { life } = this.power;
     this.busy.set(root, life);
     if (what === "take") this.taken.set(root, life);
-    else this.taken.delete(root);
-    const done = what === "take" ? runtime.adopt(root) : runtime.release(root);
+    if (what === "leave") this.taken.delete(root);
+    const done: Promise<unknown> = what === "take" ? runtime.adopt(root) : what === "leave" ? runtime.release(root) : runtime.stop(root);
     done.then(
       () => {
         if (this.busy.get(root) === life) this.busy.delete(root);

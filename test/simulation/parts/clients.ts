@@ -5,7 +5,12 @@ import { must, type Choice, type Part, type Rule, type World } from "../core/wor
 import { isStorageError, type Life, type Power } from "./power.ts";
 
 export type Content =
-  | { readonly kind: "send"; readonly to: string; readonly event: { readonly type: string; readonly [key: string]: unknown } }
+  | {
+      readonly kind: "send";
+      readonly to: string;
+      readonly event: { readonly type: string; readonly [key: string]: unknown };
+      /** Revision that the actor must have. */ readonly expects?: number;
+    }
   | { readonly kind: "start"; readonly to: string; readonly machine: string; readonly input: unknown };
 
 export interface Request {

@@ -8,6 +8,8 @@ import { isStorageError, type Life, type Power } from "./power.ts";
 export interface Settler {
   confirm(key: string, output: unknown): Promise<unknown>;
   retry(key: string): Promise<unknown>;
+  /** Tries again what faulted an actor. */
+  mend(actor: string): Promise<unknown>;
 }
 
 /** What a person says that the effect gave. */
@@ -22,17 +24,19 @@ export class Person implements Part {
   private readonly power: Power;
   private readonly settler: Settler;
   private readonly uncertain: () => ReadonlySet<string>;
+  private readonly faulted: () => readonly string[];
   private readonly retries = new Map<string, number>();
   private readonly confirmations = new Map<string, number>();
   private readonly speaking = new Map<string, Life>();
   private words = 0;
 
-  /** `uncertain`: the effects that wait for a word now. */
-  constructor(world: World, power: Power, settler: Settler, uncertain: () => ReadonlySet<string>) {
+  /** `uncertain`: the effects that wait for a word now; `faulted`: the actors that stand still. */
+  constructor(world: World, power: Power, settler: Settler, uncertain: () => ReadonlySet<string>, faulted: () => readonly string[]) {
     this.world = world;
     this.power = power;
     this.settler = settler;
     this.uncertain = uncertain;
+    this.faulted = faulted;
   }
 
   /** How often somebody asked that this effect be done again. */
@@ -46,19 +50,24 @@ export class Person implements Part {
   }
 
   choices(random: Random): readonly Choice[] {
-    const keys = [...this.uncertain()];
-    if (keys.length === 0 || !this.power.isUp) return [];
+    if (!this.power.isUp) return [];
+    const [keys, faulted] = [[...this.uncertain()], this.faulted()];
+    const choices: Choice[] = faulted.length > 0 ? [{ op: `person mend ${random.pick(faulted)}`, weight: 1 }] : [];
+    if (keys.length === 0) return choices;
     const key = random.pick(keys);
-    return [
-      { op: `person confirm ${key}`, weight: 2 },
-      { op: `person retry ${key}`, weight: 6 },
-    ];
+    return [...choices, { op: `person confirm ${key}`, weight: 2 }, { op: `person retry ${key}`, weight: 6 }];
   }
 
-  perform([what = "", key = ""]: readonly string[]): boolean {
-    if (!this.power.isUp || !this.uncertain().has(key)) return false;
-    if (what === "confirm") this.speak(key, "confirm");
-    else if (what === "retry") this.speak(key, "retry");
+  perform([what = "", subject = ""]: readonly string[]): boolean {
+    if (!this.power.isUp) return false;
+    if (what === "mend") {
+      if (!this.faulted().includes(subject)) return false;
+      this.mend(subject);
+      return true;
+    }
+    if (!this.uncertain().has(subject)) return false;
+    if (what === "confirm") this.speak(subject, "confirm");
+    else if (what === "retry") this.speak(subject, "retry");
     else return false;
     return true;
   }
@@ -67,6 +76,16 @@ export class Person implements Part {
     if (!this.power.isUp) return null;
     for (const key of this.uncertain()) if (!this.speaking.get(key)?.alive) return `person confirm ${key}`;
     return null;
+  }
+
+  private mend(actor: string): void {
+    const { life } = this.power;
+    this.settler.mend(actor).then(
+      () => this.world.see(`${actor} was tried again`),
+      (error: unknown) => {
+        if (life.alive && !isStorageError(error)) this.world.stray(error);
+      },
+    );
   }
 
   private speak(key: string, what: "confirm" | "retry"): void {

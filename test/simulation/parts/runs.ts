@@ -71,7 +71,7 @@ export class Runs implements Part, Rule {
       choices.push({ op: `runs start k${this.starts.size + 1} ${name} ${JSON.stringify(input)}`, weight: 8 });
     }
     if (this.starts.size > 0) choices.push({ op: `runs again ${random.pick([...this.starts.keys()])}`, weight: 1 });
-    const idle = live.filter(({ id }) => !this.isDriven(id));
+    const idle = live.filter(({ id, state }) => drivable.includes(state) && !this.isDriven(id));
     if (idle.length > 0) choices.push({ op: `runs drive ${random.pick(idle).id}`, weight: 15 });
     if (live.length > 0) {
       const { id } = random.pick(live);

@@ -1,6 +1,7 @@
 /** SIM-3, SIM-4, SIM-9: the life of every effect, beside what really happened outside. */
 import type { EffectRecord, EffectState } from "../../../persistence/store.ts";
 import { must, Violation, type Rule } from "../core/world.ts";
+import type { Observer } from "../parts/observer.ts";
 import type { Outside } from "../parts/outside.ts";
 import type { Person } from "../parts/person.ts";
 import { read, type ToldEffect } from "./chronicle.ts";
@@ -16,15 +17,17 @@ export class EffectBook implements Rule {
   private readonly replay: Replay;
   private readonly outside: Outside;
   private readonly person: Person;
+  private readonly observer: Observer | null;
   /** As they were at the last look, in the order in which they were asked for. */
   private readonly known = new Map<string, EffectRecord>();
   private readonly unsettled = new Set<string>();
 
-  constructor(state: State, replay: Replay, outside: Outside, person: Person) {
+  constructor(state: State, replay: Replay, outside: Outside, person: Person, observer: Observer | null) {
     this.state = state;
     this.replay = replay;
     this.outside = outside;
     this.person = person;
+    this.observer = observer;
   }
 
   /** Effects that may still be worked on. */
@@ -113,6 +116,10 @@ export class EffectBook implements Rule {
       "SIM-3",
       () => `effect ${key} has the result of another: ${JSON.stringify(output)}`,
     );
+    if (this.observer?.seen.has(key)) {
+      must(call.reached, "SIM-3", () => `effect ${key} has the result of call ${call.id}, which did not happen`);
+      return;
+    }
     must(call.outcome === "ok", "SIM-3", () => `effect ${key} has the result of call ${call.id}, which gave none (${String(call.outcome)})`);
     must(
       call.attempt === null || call.attempt === attempt,

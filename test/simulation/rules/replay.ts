@@ -67,6 +67,9 @@ export class Replay extends Chronicle {
         return;
       case "pawl.retried":
         return this.retry(row);
+      case "xstate.stop":
+        this.stopTree(this.known(row.actor).root);
+        return;
       case "pawl.faulted":
       case "pawl.kept": {
         const event = payload["event"] as EventLike; // what the cascade writes with a fault
@@ -341,6 +344,21 @@ export class Replay extends Chronicle {
     // In a step: it comes to its end first, and then takes nothing more.
     if (waiting) waiting.splice(0, waiting.length, "stop");
     else this.stopNow(link.actor);
+  }
+
+  /** A whole tree is stopped by command: everything unfinished in it, what is below first. */
+  private stopTree(root: string): void {
+    const left = new Set([...this.actors.values()].filter((told) => told.root === root && (told.status === "active" || told.status === "faulted")));
+    while (left.size > 0) {
+      const isLeaf = (told: Told | undefined): told is Told => told !== undefined && left.has(told) && ![...left].some(({ parent }) => parent === told.id);
+      const row = this.take(`the stop of a leaf of ${root}`, (one) => one.type === "xstate.stop" && isLeaf(this.actors.get(one.actor)));
+      const told = this.known(row.actor);
+      left.delete(told);
+      this.raise(told, row);
+      told.status = "stopped";
+      this.clearTimers(told.id);
+      for (const effect of this.effects.values()) if (effect.actor === told.id && effect.end === null) effect.dropped = true;
+    }
   }
 
   private stopNow(actor: string): void {
