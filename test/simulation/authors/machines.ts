@@ -169,6 +169,16 @@ export const member = setup({
   output: ({ context }) => ({ name: context.name, pings: context.pings }),
 });
 
+/** A child that has ended when it begins. */
+export const herald = setup({ types: {} as { input: { says: string }; context: { says: string }; output: { said: string } } }).createMachine({
+  id: "herald",
+  version: "1",
+  context: ({ input }) => ({ says: input.says }),
+  initial: "heard",
+  states: { heard: { type: "final" } },
+  output: ({ context }) => ({ said: context.says }),
+});
+
 type FamilyEvent =
   | { type: "chain"; hops: number }
   | { type: "pong"; from: string; hops: number }
@@ -182,7 +192,7 @@ type FamilyEvent =
 /** A parent of two: chains of messages, a child that comes and goes, delayed messages to a child, and ends of children as events. */
 export const family = setup({
   types: {} as { context: { pongs: number; ended: readonly string[] }; events: FamilyEvent; emitted: { type: "pawl.reply"; chained: boolean } },
-  actors: { member },
+  actors: { member, herald },
   actions: {
     countPong: assign({ pongs: ({ context }) => context.pongs + 1 }),
     passOn: sendTo("first", ({ event }) => ({ type: "ping", hops: event.type === "pong" ? event.hops : 0 })),
@@ -195,6 +205,12 @@ export const family = setup({
   states: {
     together: {
       invoke: [
+        {
+          id: "herald",
+          src: "herald",
+          input: { says: "here" },
+          onDone: { actions: assign({ ended: ({ context, event }) => [...context.ended, event.output.said] }) },
+        },
         {
           id: "first",
           src: "member",
@@ -320,4 +336,4 @@ export const fetcher = setup({
   },
 });
 
-export const machines = [counter, saga, teller, member, family, alarm, fetcher] as const;
+export const machines = [counter, saga, teller, member, herald, family, alarm, fetcher] as const;

@@ -8,7 +8,7 @@ import type { JournalRow } from "../../../persistence/store.ts";
 import type { Definition, DefinitionRegistry } from "../../../src/runtime/definition.ts";
 import type { ChildLink } from "../../../src/runtime/refs.ts";
 import { childLogic, isMachineLogic, plainError, type StepResult } from "../../../src/runtime/step.ts";
-import type { Address, SpawnRecord, StepRecord } from "../../../src/runtime/stepRecords.ts";
+import { inLiveOrder, type Address, type SpawnRecord, type StepRecord } from "../../../src/runtime/stepRecords.ts";
 import { must, Violation } from "../core/world.ts";
 import { Chronicle, isSame, timerId, type EventLike, type Origin, type Told, type ToldEffect } from "./chronicle.ts";
 import type { State } from "./state.ts";
@@ -227,8 +227,9 @@ export class Replay extends Chronicle {
 
   private async applied(told: Told, result: StepResult, row: JournalRow, isFirst: boolean): Promise<void> {
     this.raise(told, row);
-    const step: Step = { told, row, isFirst, children: await this.named(result.records, told), ordinal: 0 };
-    for (const asked of result.records) await this.apply(asked, step);
+    const children = await this.named(result.asked, told);
+    const step: Step = { told, row, isFirst, children, ordinal: 0 };
+    for (const asked of this.inOrder(result, told, children)) await this.apply(asked, step);
     const text = this.stepper(told.definition).persist(result.next);
     told.snapshot = text.snapshot;
     told.status = result.status;
@@ -245,6 +246,18 @@ export class Replay extends Chronicle {
         ? { type: `xstate.done.actor.${actorId}`, output: result.output, actorId }
         : { type: `xstate.error.actor.${actorId}`, error: plainError(result.error), actorId };
     await this.hand({ to: told.parent, event: copied(end), cause: row.seq, child: told.id });
+  }
+
+  /** As live actors carry it out: one that begins starts those of its children first that do not end at once. */
+  private inOrder(result: StepResult, told: Told, children: ReadonlyMap<ChildLink, Definition>): readonly StepRecord[] {
+    if (told.revision !== 1) return result.records;
+    const ended = new Set<ChildLink>();
+    for (const asked of result.asked) {
+      const definition = asked.kind === "spawn" ? children.get(asked.link) : undefined;
+      if (asked.kind !== "spawn" || definition === undefined) continue;
+      if (this.stepper(definition).init(asked.link.actor ?? "", told.id, asked.input, asked.key).status !== "active") ended.add(asked.link);
+    }
+    return inLiveOrder(result.asked, result.next.snapshot, (link) => !ended.has(link));
   }
 
   private async apply(asked: StepRecord, step: Step): Promise<void> {
