@@ -71,7 +71,27 @@ export function isPawlError(error: unknown): error is PawlError {
   return error instanceof Error && "code" in error && typeof error.code === "string" && Object.hasOwn(errorKinds, error.code);
 }
 
-/** The message of anything that was thrown. */
+/** Characters of a reason that are kept (SPEC 5), in UTF-16 units. */
+const longestMessage = 8192;
+
+/** The message of anything that was thrown, as text that can be stored and shown; never throws itself. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return storable(thrownText(error));
+}
+
+/** Well-formed text without NUL, cut between characters where it is too long. */
+function storable(text: string): string {
+  const short = text.length > longestMessage ? `${text.slice(0, longestMessage - 40)} … (${text.length - longestMessage + 40} more characters)` : text;
+  // Half of a pair at the cut, and what came in broken, becomes the replacement character.
+  return short.toWellFormed().replaceAll("\0", "\\u{0}");
+}
+
+function thrownText(error: unknown): string {
+  try {
+    if (!(error instanceof Error)) return String(error);
+    if (error.message !== "") return error.message;
+    return error instanceof AggregateError && error.errors.length > 0 ? error.errors.map((each) => thrownText(each)).join("; ") : error.name;
+  } catch {
+    return "Something was thrown that cannot be shown.";
+  }
 }

@@ -89,7 +89,7 @@ function firstWrong(value: unknown, path: string, above: readonly object[], know
 
 function wrongIn(value: object, path: string, above: readonly object[], known: ObjectCheck): Wrong | null {
   if (above.includes(value)) return { path, kind: "a cycle", mend: "" };
-  if (above.length >= depthLimit) return { path, kind: `more than ${depthLimit} levels`, mend: "" };
+  if (above.length >= depthLimit) return { path: "", kind: `more than ${depthLimit} levels`, mend: "" };
   const inside = [...above, value];
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i += 1) {

@@ -255,18 +255,15 @@ function failure(record: EffectRecord, error: unknown, signal: AbortSignal, host
 
 /** An error as the row keeps it. */
 export function describe(error: unknown): EffectError {
-  if (isPawlError(error)) return { reason: error.code === "invalidValue" ? "invalidOutput" : "effectFailed", message: bounded(error.message) };
+  if (isPawlError(error)) return { reason: error.code === "invalidValue" ? "invalidOutput" : "effectFailed", message: messageOf(error) };
   const reason =
     error instanceof Error && "reason" in error && typeof error.reason === "string"
       ? error.reason
       : error instanceof Error && error.name === "TerminalError" && "code" in error
         ? String(error.code)
         : "effectFailed";
-  return { reason, message: bounded(messageOf(error)) };
+  return { reason: messageOf(reason), message: messageOf(error) };
 }
-
-/** SPEC 5: reasons carry at most 8,192 characters. */
-const bounded = (text: string): string => (text.length > 8192 ? `${text.slice(0, 8150)} … (${text.length - 8150} more characters)` : text);
 
 /** Exponential with jitter; a provider's own wait wins. */
 export function backoffMs(retry: RetryPolicy, attempt: number, error: unknown, random: () => number): number {

@@ -1,7 +1,7 @@
 /** Runs planned effects after their commit and brings their results back as events of the effect's row. */
 import type { EffectRecord, ProcessRecord } from "../../persistence/store.ts";
-import { PawlError } from "../errors.ts";
-import { observation, observe, runAttempt, type Aborts, type AttemptHost, type Execution, type Settlement } from "./attempt.ts";
+import { isPawlError, PawlError } from "../errors.ts";
+import { describe, observation, observe, runAttempt, type Aborts, type AttemptHost, type Execution, type Settlement } from "./attempt.ts";
 import { systemClock } from "./clock.ts";
 import { policyOf } from "./effectRow.ts";
 import type { AbortReason, Executors } from "./executor.ts";
@@ -205,7 +205,17 @@ export class EffectRunner {
     }
     const { settlement, late } = await runAttempt(record, input, execution, aborts, options);
     void late?.then((word) => (word && !this.closing ? options.settle(key, word) : null)).catch(options.onError);
-    await options.settle(key, settlement);
+    await this.conclude(record, settlement);
+  }
+
+  /** A result that cannot be stored as it is must not leave its actor waiting for ever: that it could not is how the attempt ended. */
+  private async conclude({ key, attempt, once }: EffectRecord, settlement: Settlement): Promise<void> {
+    try {
+      await this.options.settle(key, settlement);
+    } catch (error) {
+      if (isPawlError(error) && (error.kind === "environment" || error.code === "closed")) throw error;
+      await this.options.settle(key, { event: { type: once ? "effect.unproven" : "effect.failed", attempt, mayRetry: false }, error: describe(error) });
+    }
   }
 
   /** Leaves an attempt that has not begun, so that the next owner does not take it for an interrupted one. */

@@ -393,8 +393,8 @@ export const linksOf = (from: Hydrated): readonly ChildLink[] => childrenOf(from
 /** An error as data, without its stack. */
 export function plainError(error: unknown): { readonly reason: string; readonly message: string } {
   const reason = typeof error === "object" && error !== null && "reason" in error && typeof error.reason === "string" ? error.reason : "effectFailed";
-  const message = typeof error === "object" && error !== null && "message" in error && typeof error.message === "string" ? error.message : String(error);
-  return { reason, message };
+  const message: unknown = typeof error === "object" && error !== null && "message" in error && typeof error.message === "string" ? error.message : error;
+  return { reason, message: messageOf(message) };
 }
 
 export type { ChildLink } from "./refs.ts";
