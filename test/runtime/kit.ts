@@ -25,12 +25,22 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-export async function world(machines: readonly AnyStateMachine[], executors: Executors = {}, options: { store?: Store; clock?: FakeClock } = {}): Promise<World> {
+export async function world(
+  machines: readonly AnyStateMachine[],
+  executors: Executors = {},
+  options: { store?: Store; clock?: FakeClock } = {},
+): Promise<World> {
   const store = options.store ?? memoryStore();
   const clock = options.clock ?? fakeClock();
   const changes: Change[] = [];
   const errors: unknown[] = [];
-  const runtime = await createRuntime({ store, clock, executors, definitions: createRegistry(machines.map((machine) => defineMachine(machine))), onError: (error) => errors.push(error) });
+  const runtime = await createRuntime({
+    store,
+    clock,
+    executors,
+    definitions: createRegistry(machines.map((machine) => defineMachine(machine))),
+    onError: (error) => errors.push(error),
+  });
   runtime.subscribe((change) => changes.push(change));
   closers.push(() => runtime.close());
   if (!options.store) closers.push(() => store.close());

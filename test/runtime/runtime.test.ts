@@ -4,7 +4,10 @@ import { NotApplied, RetryableError, durable, effect } from "../../machines/defi
 import { isPawlError } from "../../src/errors.ts";
 import { world } from "./kit.ts";
 
-const counter = setup({ types: {} as { context: { n: number }; events: { type: "add"; by: number } | { type: "boom" } | { type: "stop" } }, actions: {} }).createMachine({
+const counter = setup({
+  types: {} as { context: { n: number }; events: { type: "add"; by: number } | { type: "boom" } | { type: "stop" } },
+  actions: {},
+}).createMachine({
   id: "counter",
   version: "1",
   context: { n: 0 },
@@ -13,7 +16,11 @@ const counter = setup({ types: {} as { context: { n: number }; events: { type: "
     on: {
       on: {
         add: { actions: [assign({ n: ({ context, event }) => context.n + event.by }), emit(({ context }) => ({ type: "pawl.reply", n: context.n }))] },
-        boom: { actions: assign(() => { throw new Error("no"); }) },
+        boom: {
+          actions: assign(() => {
+            throw new Error("no");
+          }),
+        },
         stop: "off",
       },
     },
@@ -27,14 +34,20 @@ describe("events from outside", () => {
     await runtime.start("counter", { id: "c", input: undefined });
     expect(await runtime.send("c", { type: "add", by: 3 })).toEqual({ status: "applied", actor: "c", revision: 2, reply: { n: 3 } });
     const journal = await store.journal("c", 0, 10);
-    expect(journal.map((row) => [row.revision, row.type, row.payload])).toEqual([[1, "xstate.init", null], [2, "add", { json: '{"by":3}' }]]);
+    expect(journal.map((row) => [row.revision, row.type, row.payload])).toEqual([
+      [1, "xstate.init", null],
+      [2, "add", { json: '{"by":3}' }],
+    ]);
     expect((await runtime.view("c"))?.context).toEqual({ n: 3 });
   });
 
   test("RT-2 a repeated event id gets the first answer and changes nothing; with other content it is refused", async () => {
     const { runtime } = await world([counter]);
     await runtime.start("counter", { id: "c", input: undefined });
-    const [first, second] = await Promise.all([runtime.send("c", { type: "add", by: 1 }, { eventId: "e1" }), runtime.send("c", { type: "add", by: 1 }, { eventId: "e1" })]);
+    const [first, second] = await Promise.all([
+      runtime.send("c", { type: "add", by: 1 }, { eventId: "e1" }),
+      runtime.send("c", { type: "add", by: 1 }, { eventId: "e1" }),
+    ]);
     expect(first.status).toBe("applied");
     expect(second).toEqual({ ...first, status: "duplicate" });
     expect((await runtime.send("c", { type: "add", by: 2 }, { eventId: "e1" })).code).toBe("keyReused");
@@ -52,7 +65,11 @@ describe("events from outside", () => {
   test("RT-4 an event whose assign throws is refused and nothing of it is stored; its group neighbours stand", async () => {
     const { runtime, store } = await world([counter]);
     await runtime.start("counter", { id: "c", input: undefined });
-    const answers = await Promise.allSettled([runtime.send("c", { type: "add", by: 1 }), runtime.send("c", { type: "boom" }), runtime.send("c", { type: "add", by: 1 })]);
+    const answers = await Promise.allSettled([
+      runtime.send("c", { type: "add", by: 1 }),
+      runtime.send("c", { type: "boom" }),
+      runtime.send("c", { type: "add", by: 1 }),
+    ]);
     expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect((await store.journal("c", 0, 10)).map((row) => row.type)).toEqual(["xstate.init", "add", "add"]);
   });
@@ -86,7 +103,9 @@ describe("events from outside", () => {
   });
 });
 
-const child = setup({ types: {} as { context: { name: string }; input: { name: string }; events: { type: "ping" } | { type: "end" }; output: { name: string } } }).createMachine({
+const child = setup({
+  types: {} as { context: { name: string }; input: { name: string }; events: { type: "ping" } | { type: "end" }; output: { name: string } },
+}).createMachine({
   id: "child",
   version: "1",
   context: ({ input }) => ({ name: input.name }),
@@ -95,7 +114,10 @@ const child = setup({ types: {} as { context: { name: string }; input: { name: s
   output: ({ context }) => ({ name: context.name }),
 });
 
-const parent = setup({ types: {} as { context: { heard: string[]; done: string | null }; events: { type: "ask" } | { type: "pong"; from: string } | { type: "leave" } }, actors: { child } }).createMachine({
+const parent = setup({
+  types: {} as { context: { heard: string[]; done: string | null }; events: { type: "ask" } | { type: "pong"; from: string } | { type: "leave" } },
+  actors: { child },
+}).createMachine({
   id: "parent",
   version: "1",
   context: { heard: [], done: null },
@@ -103,7 +125,11 @@ const parent = setup({ types: {} as { context: { heard: string[]; done: string |
   states: {
     with: {
       invoke: { id: "kid", src: "child", input: { name: "ann" }, onDone: { target: "after", actions: assign({ done: ({ event }) => event.output.name }) } },
-      on: { ask: { actions: sendTo("kid", { type: "ping" }) }, pong: { actions: assign({ heard: ({ context, event }) => [...context.heard, event.from] }) }, leave: "gone" },
+      on: {
+        ask: { actions: sendTo("kid", { type: "ping" }) },
+        pong: { actions: assign({ heard: ({ context, event }) => [...context.heard, event.from] }) },
+        leave: "gone",
+      },
     },
     after: {},
     gone: {},
@@ -119,7 +145,11 @@ describe("children", () => {
     expect((await store.journal("p", 0, 99)).length).toBe(before + 2);
     expect((await runtime.view("p"))?.context).toEqual({ heard: ["ann"], done: null });
     const rows = [...(await store.journal("p", 2, 9)), ...(await store.journal("p/kid", 2, 9))].sort((a, b) => a.seq - b.seq);
-    expect(rows.map((row) => [row.actor, row.type])).toEqual([["p", "ask"], ["p/kid", "ping"], ["p", "pong"]]);
+    expect(rows.map((row) => [row.actor, row.type])).toEqual([
+      ["p", "ask"],
+      ["p/kid", "ping"],
+      ["p", "pong"],
+    ]);
     expect(rows[2]?.causeSeq).toBe(rows[1]?.seq);
   });
 
@@ -153,7 +183,10 @@ describe("children", () => {
   });
 });
 
-const waiting = setup({ delays: { later: ({ context }: { context: { ms: number } }) => context.ms }, types: {} as { context: { ms: number }; input: { ms: number }; events: { type: "cancel" } } }).createMachine({
+const waiting = setup({
+  delays: { later: ({ context }: { context: { ms: number } }) => context.ms },
+  types: {} as { context: { ms: number }; input: { ms: number }; events: { type: "cancel" } },
+}).createMachine({
   id: "waiting",
   version: "1",
   context: ({ input }) => ({ ms: input.ms }),
@@ -186,7 +219,10 @@ describe("timers", () => {
   });
 
   test("case 49 a timer persisted at 10 s fires at 50 s more, and at once when restored late", async () => {
-    for (const [restoredAt, expected] of [[30_000, "wait"], [70_000, "done"]] as const) {
+    for (const [restoredAt, expected] of [
+      [30_000, "wait"],
+      [70_000, "done"],
+    ] as const) {
       const first = await world([waiting]);
       await first.runtime.start("waiting", { id: "w", input: { ms: 60_000 } });
       first.clock.advance(10_000);
@@ -234,8 +270,14 @@ async function settledTimers(runtime: { settled(): Promise<void> }): Promise<voi
 }
 
 const fetching = setup({
-  types: {} as { context: { got: unknown; why: unknown }; events: { type: "leave" } | { type: "effect.ambiguous"; effect: string } | { type: "effect.settled"; effect: string } },
-  actors: { load: effect<{ text: string }, { of: string }>("test.load", { retry: { maxAttempts: 3, initialMs: 100 } }), pay: effect<{ receipt: string }, { of: string }>("test.pay", { once: true }) },
+  types: {} as {
+    context: { got: unknown; why: unknown };
+    events: { type: "leave" } | { type: "effect.ambiguous"; effect: string } | { type: "effect.settled"; effect: string };
+  },
+  actors: {
+    load: effect<{ text: string }, { of: string }>("test.load", { retry: { maxAttempts: 3, initialMs: 100 } }),
+    pay: effect<{ receipt: string }, { of: string }>("test.pay", { once: true }),
+  },
 }).createMachine({
   id: "fetching",
   version: "1",
@@ -243,11 +285,23 @@ const fetching = setup({
   initial: "loading",
   states: {
     loading: {
-      invoke: { id: "load", src: "load", input: { of: "a" }, onDone: { target: "paying", actions: assign({ got: ({ event }) => event.output.text }) }, onError: { target: "failed", actions: assign({ why: ({ event }) => event.error }) } },
+      invoke: {
+        id: "load",
+        src: "load",
+        input: { of: "a" },
+        onDone: { target: "paying", actions: assign({ got: ({ event }) => event.output.text }) },
+        onError: { target: "failed", actions: assign({ why: ({ event }) => event.error }) },
+      },
       on: { leave: "failed" },
     },
     paying: {
-      invoke: { id: "pay", src: "pay", input: { of: "b" }, onDone: { target: "paid", actions: assign({ got: ({ event }) => event.output.receipt }) }, onError: { target: "failed", actions: assign({ why: ({ event }) => event.error }) } },
+      invoke: {
+        id: "pay",
+        src: "pay",
+        input: { of: "b" },
+        onDone: { target: "paid", actions: assign({ got: ({ event }) => event.output.receipt }) },
+        onError: { target: "failed", actions: assign({ why: ({ event }) => event.error }) },
+      },
       initial: "sure",
       states: { sure: { on: { "effect.ambiguous": "unsure" } }, unsure: { on: { "effect.settled": "sure" } } },
     },
@@ -353,7 +407,10 @@ describe("effects", () => {
     const [row] = (await store.query("effects", { root: "f", state: ["ambiguous"] })).items;
     await runtime.retryEffect(row?.key ?? "");
     await runtime.settled();
-    expect(attempts).toEqual([[1, "f@2:0"], [2, "f@2:0"]]);
+    expect(attempts).toEqual([
+      [1, "f@2:0"],
+      [2, "f@2:0"],
+    ]);
     expect((await runtime.view("f"))?.context).toMatchObject({ got: "second" });
   });
 
@@ -378,12 +435,23 @@ describe("effects", () => {
     await first.runtime.start("fetching", { id: "f", input: undefined });
     await new Promise((resolve) => setImmediate(resolve));
     // No close: the process is lost. A new runtime opens the same store.
-    const second = await world([fetching], { "test.load": async (task) => (runs.push(["load", task.attempt, task.idempotencyKey]), { output: { text: "hi" } }), "test.pay": paidAt }, { store: first.store, clock: first.clock });
+    const second = await world(
+      [fetching],
+      { "test.load": async (task) => (runs.push(["load", task.attempt, task.idempotencyKey]), { output: { text: "hi" } }), "test.pay": paidAt },
+      { store: first.store, clock: first.clock },
+    );
     await second.runtime.adopt("f");
     await second.runtime.settled();
-    expect(runs).toEqual([["load", 1, "f@1:0"], ["load", 2, "f@1:0"]]);
+    expect(runs).toEqual([
+      ["load", 1, "f@1:0"],
+      ["load", 2, "f@1:0"],
+    ]);
     expect((await second.runtime.view("f"))?.value).toBe("paid");
-    const third = await world([fetching], { "test.load": async () => expect.unreachable(), "test.pay": async () => expect.unreachable() }, { store: first.store, clock: first.clock });
+    const third = await world(
+      [fetching],
+      { "test.load": async () => expect.unreachable(), "test.pay": async () => expect.unreachable() },
+      { store: first.store, clock: first.clock },
+    );
     await third.runtime.adopt("f");
     await third.runtime.settled();
   });
@@ -415,7 +483,11 @@ describe("effects", () => {
     await settledSome();
     await first.runtime.close();
     expect((await first.store.effects(["f@1:0"]))[0]).toMatchObject({ state: "planned", attempt: 2, interruptions: 0 });
-    const second = await world([fetching], { "test.load": async (task) => (runs.push(task.attempt), { output: { text: "hi" } }), "test.pay": paidAt }, { store: first.store, clock: first.clock });
+    const second = await world(
+      [fetching],
+      { "test.load": async (task) => (runs.push(task.attempt), { output: { text: "hi" } }), "test.pay": paidAt },
+      { store: first.store, clock: first.clock },
+    );
     await second.runtime.adopt("f");
     await second.runtime.settled();
     expect(runs).toEqual([1, 2]);
@@ -431,12 +503,24 @@ describe("effects", () => {
   });
 
   test("RT-21 an attempt over its time limit fails as nodeTimedOut, and its late result is nothing", async () => {
-    const slow = setup({ types: {} as { context: { why: unknown } }, actors: { slow: durable(fromPromise(() => new Promise<never>(() => {})), { timeoutMs: 1000 }) } }).createMachine({
+    const slow = setup({
+      types: {} as { context: { why: unknown } },
+      actors: {
+        slow: durable(
+          fromPromise(() => new Promise<never>(() => {})),
+          { timeoutMs: 1000 },
+        ),
+      },
+    }).createMachine({
       id: "slow",
       version: "1",
       context: { why: null },
       initial: "a",
-      states: { a: { invoke: { id: "slow", src: "slow", onDone: "b", onError: { target: "c", actions: assign({ why: ({ event }) => event.error }) } } }, b: {}, c: {} },
+      states: {
+        a: { invoke: { id: "slow", src: "slow", onDone: "b", onError: { target: "c", actions: assign({ why: ({ event }) => event.error }) } } },
+        b: {},
+        c: {},
+      },
     });
     const { runtime, clock } = await world([slow]);
     await runtime.adopt("s");
@@ -448,12 +532,25 @@ describe("effects", () => {
   });
 
   test("RT-22 an author's promise gets its input and a signal, and its output moves the machine", async () => {
-    const machine = setup({ types: {} as { context: { n: number } }, actors: { twice: fromPromise(async ({ input, signal }: { input: { n: number }; signal: AbortSignal }) => (signal.aborted ? 0 : input.n * 2)) } }).createMachine({
+    const machine = setup({
+      types: {} as { context: { n: number } },
+      actors: { twice: fromPromise(async ({ input, signal }: { input: { n: number }; signal: AbortSignal }) => (signal.aborted ? 0 : input.n * 2)) },
+    }).createMachine({
       id: "twice",
       version: "1",
       context: { n: 21 },
       initial: "a",
-      states: { a: { invoke: { id: "t", src: "twice", input: ({ context }) => ({ n: context.n }), onDone: { target: "b", actions: assign({ n: ({ event }) => event.output }) } } }, b: { type: "final" } },
+      states: {
+        a: {
+          invoke: {
+            id: "t",
+            src: "twice",
+            input: ({ context }) => ({ n: context.n }),
+            onDone: { target: "b", actions: assign({ n: ({ event }) => event.output }) },
+          },
+        },
+        b: { type: "final" },
+      },
     });
     const { runtime } = await world([machine]);
     await runtime.adopt("t");
@@ -474,7 +571,23 @@ describe("faults", () => {
       version: "1",
       context: { n: 0 },
       initial: "a",
-      states: { a: { invoke: { id: "load", src: "load", onDone: { target: "b", actions: assign({ n: () => { throw new Error("bad data"); } }) } } }, b: {} },
+      states: {
+        a: {
+          invoke: {
+            id: "load",
+            src: "load",
+            onDone: {
+              target: "b",
+              actions: assign({
+                n: () => {
+                  throw new Error("bad data");
+                },
+              }),
+            },
+          },
+        },
+        b: {},
+      },
     });
     const { runtime, store } = await world([fragile], { "test.load": async () => ({ output: { n: 1 } }) });
     await runtime.adopt("f");
