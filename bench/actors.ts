@@ -35,37 +35,58 @@ export async function stepByStep(events: number): Promise<Figures> {
     }),
   );
   await inDirectory((home) =>
-    withRuntime(home, [counter], {}, async (runtime) => {
-      await runtime.start("counter", { id: "c", input: undefined });
-      for (let n = 0; n < events; n += 1) await runtime.send("c", { type: "add", by: 1 });
-    }, recorded),
+    withRuntime(
+      home,
+      [counter],
+      {},
+      async (runtime) => {
+        await runtime.start("counter", { id: "c", input: undefined });
+        for (let n = 0; n < events; n += 1) await runtime.send("c", { type: "add", by: 1 });
+      },
+      recorded,
+    ),
   );
   const raw = await inDirectory((path) => writeRaw(join(path, "raw.db"), recorded, 1, "full"));
-  return { "actor step, one by one, /s": (events * 1000) / ms, "raw FULL, the same rows, one commit each, /s": (recorded.length * 1000) / raw, "ratio, aim 0.85": raw / recorded.length / (ms / events) };
+  return {
+    "actor step, one by one, /s": (events * 1000) / ms,
+    "raw FULL, the same rows, one commit each, /s": (recorded.length * 1000) / raw,
+    "ratio, aim 0.85": raw / recorded.length / (ms / events),
+  };
 }
 
 /** 200 actors in memory, all events sent at once; beside the same rows raw in groups. */
 export async function inCompany(events: number): Promise<Figures> {
   const recorded: Commit[] = [];
   const work = (home: string, into?: Commit[]): Promise<number> =>
-    withRuntime(home, [counter], {}, async (runtime) => {
-      const ids = Array.from({ length: 200 }, (_, n) => `c${n}`);
-      await Promise.all(ids.map((id) => runtime.start("counter", { id, input: undefined })));
-      const started = performance.now();
-      await Promise.all(Array.from({ length: events }, (_, n) => runtime.send(ids[n % ids.length] ?? "", { type: "add", by: 1 })));
-      return performance.now() - started;
-    }, into);
+    withRuntime(
+      home,
+      [counter],
+      {},
+      async (runtime) => {
+        const ids = Array.from({ length: 200 }, (_, n) => `c${n}`);
+        await Promise.all(ids.map((id) => runtime.start("counter", { id, input: undefined })));
+        const started = performance.now();
+        await Promise.all(Array.from({ length: events }, (_, n) => runtime.send(ids[n % ids.length] ?? "", { type: "add", by: 1 })));
+        return performance.now() - started;
+      },
+      into,
+    );
   const ms = await inDirectory((home) => work(home));
   await inDirectory((home) => work(home, recorded));
   const raw = await inDirectory((path) => writeRaw(join(path, "raw.db"), recorded, 64, "full"));
-  return { "actor steps in company, /s": (events * 1000) / ms, "raw FULL, the same rows, groups of 64, /s": (recorded.length * 1000) / raw, "ratio, aim 0.4": raw / recorded.length / (ms / events) };
+  return {
+    "actor steps in company, /s": (events * 1000) / ms,
+    "raw FULL, the same rows, groups of 64, /s": (recorded.length * 1000) / raw,
+    "ratio, aim 0.4": raw / recorded.length / (ms / events),
+  };
 }
 
 /** Waiting actors, and a new process that takes them up. */
 export async function recovery(count: number): Promise<Figures> {
   return inDirectory(async (home) => {
     await withRuntime(home, [waiting], {}, async (runtime) => {
-      for (let made = 0; made < count; made += 5000) await Promise.all(Array.from({ length: Math.min(5000, count - made) }, (_, n) => runtime.start("waiting", { id: `w${made + n}`, input: undefined })));
+      for (let made = 0; made < count; made += 5000)
+        await Promise.all(Array.from({ length: Math.min(5000, count - made) }, (_, n) => runtime.start("waiting", { id: `w${made + n}`, input: undefined })));
     });
     globalThis.gc?.();
     const before = process.memoryUsage().rss;
@@ -77,7 +98,11 @@ export async function recovery(count: number): Promise<Figures> {
       const grown = process.memoryUsage().rss - before;
       const first = performance.now();
       await runtime.send("w0", { type: "go" });
-      return { [`open ${count} waiting, ms`]: opened, [`RSS grown by ${count} waiting, MB`]: grown / 1e6, [`first event after opening ${count}, ms`]: performance.now() - first };
+      return {
+        [`open ${count} waiting, ms`]: opened,
+        [`RSS grown by ${count} waiting, MB`]: grown / 1e6,
+        [`first event after opening ${count}, ms`]: performance.now() - first,
+      };
     });
   });
 }

@@ -63,7 +63,11 @@ export async function commitsOf(workflow: string, input: unknown, runs: number):
     const opened = await openStore({ home, mode: "owner" });
     const store = recording(opened.store, recorded);
     const sources = new RunSources(store, home);
-    const runtime: Runtime = await createRuntime({ store, definitions: hostRegistry(store), executors: hostExecutors({ store, sources, clock: systemClock, view: (actor) => runtime.view(actor) }) });
+    const runtime: Runtime = await createRuntime({
+      store,
+      definitions: hostRegistry(store),
+      executors: hostExecutors({ store, sources, clock: systemClock, view: (actor) => runtime.view(actor) }),
+    });
     for (let n = 0; n < runs; n += 1) {
       const { id } = await launch(runtime, store, { workflow: workflowFile(workflow), input, cwd: home }, systemClock.now());
       await runtime.adopt(id);

@@ -5,7 +5,18 @@ import { z } from "zod";
 const text = "x".repeat(200);
 
 export default workflow({ name: "loop", input: z.object({ times: z.int() }), maxSteps: 20_000 })
-  .node("step", compute(({ visit }) => ({ i: Number(visit.slice(visit.lastIndexOf(".") + 1)), text })), "weigh")
-  .node("weigh", compute(({ input, outputs }) => outputs.step.i < input.times, { route: (more) => (more ? "more" : "enough") }), { more: "step", enough: "end" })
-  .node("end", compute(({ outputs }) => outputs.step.i))
+  .node(
+    "step",
+    compute(({ visit }) => ({ i: Number(visit.slice(visit.lastIndexOf(".") + 1)), text })),
+    "weigh",
+  )
+  .node(
+    "weigh",
+    compute(({ input, outputs }) => outputs.step.i < input.times, { route: (more) => (more ? "more" : "enough") }),
+    { more: "step", enough: "end" },
+  )
+  .node(
+    "end",
+    compute(({ outputs }) => outputs.step.i),
+  )
   .build();

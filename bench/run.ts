@@ -9,7 +9,10 @@ import { concurrent, growth, probe, rawBounds, sequential } from "./workflows.ts
 /** Named figures of one round. */
 export type Figures = { readonly [name: string]: number };
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { rounds: { type: "string", default: "3" }, quick: { type: "boolean", default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: "string", default: "3" }, quick: { type: "boolean", default: false } },
+});
 const scale = (full: number, quick: number): number => (values.quick ? quick : full);
 
 const benches: { readonly [name: string]: () => Promise<Figures> } = {
@@ -39,10 +42,14 @@ for (let round = 1; round <= rounds; round += 1) {
 }
 const m = (name: string): number => median(collected.get(name) ?? []);
 const rows = [...collected].map(([name, all]) => [name, round(median(all)), `${round(Math.min(...all))} to ${round(Math.max(...all))}`]);
-if (collected.has("W1 steps/s") && collected.has("raw FULL, one commit a step, steps/s")) rows.push(["W1 / raw FULL, aim 0.7", round(m("W1 steps/s") / m("raw FULL, one commit a step, steps/s")), ""]);
-if (collected.has("W2 steps/s") && collected.has("raw FULL, groups of 64, steps/s")) rows.push(["W2 / raw FULL in groups, aim 0.26", round(m("W2 steps/s") / m("raw FULL, groups of 64, steps/s")), ""]);
+if (collected.has("W1 steps/s") && collected.has("raw FULL, one commit a step, steps/s"))
+  rows.push(["W1 / raw FULL, aim 0.7", round(m("W1 steps/s") / m("raw FULL, one commit a step, steps/s")), ""]);
+if (collected.has("W2 steps/s") && collected.has("raw FULL, groups of 64, steps/s"))
+  rows.push(["W2 / raw FULL in groups, aim 0.26", round(m("W2 steps/s") / m("raw FULL, groups of 64, steps/s")), ""]);
 if (collected.has("W5 ms a step at 10000")) rows.push(["W5 step at 10,000 / at 10, aim 1.2", round(m("W5 ms a step at 10000") / m("W5 ms a step at 10")), ""]);
-process.stdout.write(`Node ${process.version}, ${cpus().length} processors (${cpus()[0]?.model ?? "unknown"}), ${rounds} rounds, medians.\n\n| figure | median | range |\n| --- | --- | --- |\n${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`);
+process.stdout.write(
+  `Node ${process.version}, ${cpus().length} processors (${cpus()[0]?.model ?? "unknown"}), ${rounds} rounds, medians.\n\n| figure | median | range |\n| --- | --- | --- |\n${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}\n`,
+);
 
 function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(3);

@@ -30,7 +30,12 @@ export async function sequential(runs: number): Promise<Figures> {
     }
     const ms = performance.now() - started;
     await host.close();
-    return { "W1 steps/s": (runs * steps * 1000) / ms, "W1 step p50 ms": median(stepMs), "W1 step p99 ms": quantile(stepMs, 0.99), "W1 commits a run": commits / runs };
+    return {
+      "W1 steps/s": (runs * steps * 1000) / ms,
+      "W1 step p50 ms": median(stepMs),
+      "W1 step p99 ms": quantile(stepMs, 0.99),
+      "W1 commits a run": commits / runs,
+    };
   });
 }
 
@@ -50,7 +55,8 @@ export async function concurrent(runs: number): Promise<Figures> {
 /** The rows of W1 again, raw. */
 export async function rawBounds(runs: number): Promise<Figures> {
   const commits = await commitsOf("steps", {}, runs);
-  const rate = (group: number, synchronous: "full" | "normal"): Promise<number> => inDirectory((path) => (runs * steps * 1000) / writeRaw(join(path, "raw.db"), commits, group, synchronous));
+  const rate = (group: number, synchronous: "full" | "normal"): Promise<number> =>
+    inDirectory((path) => (runs * steps * 1000) / writeRaw(join(path, "raw.db"), commits, group, synchronous));
   return {
     "raw FULL, one commit a step, steps/s": await rate(1, "full"),
     "raw FULL, groups of 64, steps/s": await rate(64, "full"),

@@ -7,7 +7,16 @@ import type { DecisionResponse } from "./contracts/choices.ts";
 import { DecisionSource, submissionFields, type DecisionChannelRequest } from "./contracts/decision.ts";
 import { identifier, parsed, plainString, timestamp } from "./contracts/strings.ts";
 import type { NodeFailure, NodeOutput } from "./define.ts";
-import { fixedReply, humanResolution, judgeOpen, timeoutResolution, timeOf, type DecisionCandidate, type DecisionContext, type DecisionReply } from "./decisionVerdicts.ts";
+import {
+  fixedReply,
+  humanResolution,
+  judgeOpen,
+  timeoutResolution,
+  timeOf,
+  type DecisionCandidate,
+  type DecisionContext,
+  type DecisionReply,
+} from "./decisionVerdicts.ts";
 
 /** The runtime stamps it: nobody outside the host may give it. */
 const at = timestamp.exactOptional();
@@ -41,7 +50,13 @@ export type DecisionOutput = (NodeOutput & { readonly value: DecisionResponse })
 const listedRefusals = 100;
 
 export const decisionMachine = setup({
-  types: {} as { context: DecisionContext; input: DecisionInput; events: DecisionEvent; emitted: { readonly type: "pawl.reply" } & DecisionReply; output: DecisionOutput },
+  types: {} as {
+    context: DecisionContext;
+    input: DecisionInput;
+    events: DecisionEvent;
+    emitted: { readonly type: "pawl.reply" } & DecisionReply;
+    output: DecisionOutput;
+  },
   guards: {
     hasDeadline: ({ context }) => context.deadlineAt !== null,
     hasDefault: ({ context }) => context.defaultResponse !== null,
@@ -53,7 +68,11 @@ export const decisionMachine = setup({
   actions: {
     reply: emit(({ context, event }) => ({ type: "pawl.reply" as const, ...replyTo(context, event) })),
     recordRefusal: assign(({ context, event }) => withRefusal(context, event)),
-    recordAnswer: assign(({ context, event }) => (event.type === "decision.submit" ? { resolution: humanResolution(context, event), audit: [...context.audit, candidate(context, event, "won"), ...losingTimer(context, event)] } : {})),
+    recordAnswer: assign(({ context, event }) =>
+      event.type === "decision.submit"
+        ? { resolution: humanResolution(context, event), audit: [...context.audit, candidate(context, event, "won"), ...losingTimer(context, event)] }
+        : {},
+    ),
     recordDeadline: assign(({ context, event }) => settledByDeadline(context, settlingTime(context, event))),
     recordCancellation: assign(({ context, event }) => ({
       ended: { at: timeOf(context, event), reason: event.type === "decision.cancel" ? event.reason : "cancelled" },
@@ -117,7 +136,16 @@ function candidate(context: DecisionContext, event: DecisionEvent, outcome: Deci
   const base = { ...nothing, outcome, at: timeOf(context, event) };
   switch (event.type) {
     case "decision.submit":
-      return { ...base, kind: event.source.kind === "human" ? "human" : "channel", source: event.source, idempotencyKey: event.idempotencyKey, choice: event.choice, input: event.input ?? null, requestDigest: event.requestDigest ?? null, revision: event.revision ?? null };
+      return {
+        ...base,
+        kind: event.source.kind === "human" ? "human" : "channel",
+        source: event.source,
+        idempotencyKey: event.idempotencyKey,
+        choice: event.choice,
+        input: event.input ?? null,
+        requestDigest: event.requestDigest ?? null,
+        revision: event.revision ?? null,
+      };
     case "decision.denied":
       return { ...base, kind: "channel", source: event.source, idempotencyKey: event.idempotencyKey ?? null };
     case "decision.cancel":
@@ -126,7 +154,18 @@ function candidate(context: DecisionContext, event: DecisionEvent, outcome: Deci
 }
 
 function deadlineCandidate(context: DecisionContext, outcome: "won" | "lost", when: number): DecisionCandidate {
-  return { kind: "policy", outcome, at: when, source: null, idempotencyKey: null, choice: context.defaultResponse?.choice ?? null, input: context.defaultResponse?.input ?? null, requestDigest: null, revision: null, reason: null };
+  return {
+    kind: "policy",
+    outcome,
+    at: when,
+    source: null,
+    idempotencyKey: null,
+    choice: context.defaultResponse?.choice ?? null,
+    input: context.defaultResponse?.input ?? null,
+    requestDigest: null,
+    revision: null,
+    reason: null,
+  };
 }
 
 /** The deadline that an answer or a cancellation beat. */
@@ -136,7 +175,9 @@ function losingTimer(context: DecisionContext, event: DecisionEvent): DecisionCa
 
 function settledByDeadline(context: DecisionContext, when: number): Partial<DecisionContext> {
   const audit = [...context.audit, deadlineCandidate(context, "won", when)];
-  return context.defaultResponse === null ? { audit, ended: { at: when, reason: "expired" } } : { audit, resolution: timeoutResolution(context, context.defaultResponse, when) };
+  return context.defaultResponse === null
+    ? { audit, ended: { at: when, reason: "expired" } }
+    : { audit, resolution: timeoutResolution(context, context.defaultResponse, when) };
 }
 
 /** When the timer was handled; XState's own timer event carries no time, then it is the deadline. */

@@ -67,7 +67,10 @@ export function projectDecision(view: DecisionViewLike): readonly DecisionRowWri
 }
 
 /** The answer to an event that reaches a settled decision: the saved result, who won, or why there is none. Nothing changes by it. */
-export function answerWhenFinished(view: DecisionViewLike, event: { readonly type: string; readonly [key: string]: unknown }): { readonly code: string; readonly reply: DecisionReply } {
+export function answerWhenFinished(
+  view: DecisionViewLike,
+  event: { readonly type: string; readonly [key: string]: unknown },
+): { readonly code: string; readonly reply: DecisionReply } {
   const reply = settledReply(view, event);
   return { code: reply.code, reply };
 }

@@ -1,6 +1,13 @@
 /** What a submission to a decision gets: the table of SPEC 7 as functions. Pure; the machine and the answers after its end share them. */
 import { responseFault, type ChoiceContract, type DecisionResponse } from "./contracts/choices.ts";
-import { decisionSchemas, receiptOf, type DecisionChannelRequest, type DecisionReceipt, type DecisionResolution, type DecisionSource } from "./contracts/decision.ts";
+import {
+  decisionSchemas,
+  receiptOf,
+  type DecisionChannelRequest,
+  type DecisionReceipt,
+  type DecisionResolution,
+  type DecisionSource,
+} from "./contracts/decision.ts";
 
 /** A submission with its envelope. `at` is when the host had read it, epoch ms. */
 export interface SubmitEvent {
@@ -15,7 +22,19 @@ export interface SubmitEvent {
 }
 
 /** Closed. `accepted` and `duplicate` carry the saved result, `keyReused`, `alreadyDecided` and `defaulted` the winner when there is one. */
-export type DecisionReplyCode = "accepted" | "duplicate" | "keyReused" | "alreadyDecided" | "cancelled" | "expired" | "stale" | "invalid" | "unauthorised" | "humanOnly" | "defaulted" | "blocked";
+export type DecisionReplyCode =
+  | "accepted"
+  | "duplicate"
+  | "keyReused"
+  | "alreadyDecided"
+  | "cancelled"
+  | "expired"
+  | "stale"
+  | "invalid"
+  | "unauthorised"
+  | "humanOnly"
+  | "defaulted"
+  | "blocked";
 
 /** The answer to a submission. */
 export interface DecisionReply {
@@ -81,7 +100,8 @@ export function fixedReply(code: keyof typeof fixed, receipt: DecisionReceipt | 
 /** What an open decision answers to a submission; `accepted` means that it wins. */
 export function judgeOpen(context: DecisionContext, event: SubmitEvent): DecisionReply {
   if (event.source.kind !== "human") return fixedReply("humanOnly");
-  if (context.audit.some((earlier) => earlier.kind === "human" && earlier.idempotencyKey === event.idempotencyKey && !isSameSubmission(earlier, event))) return fixedReply("keyReused");
+  if (context.audit.some((earlier) => earlier.kind === "human" && earlier.idempotencyKey === event.idempotencyKey && !isSameSubmission(earlier, event)))
+    return fixedReply("keyReused");
   if (context.deadlineAt !== null && timeOf(context, event) > context.deadlineAt) return late(context);
   const stale = staleness(context.request, event);
   if (stale) return stale;
@@ -120,7 +140,13 @@ export function timeOf(context: DecisionContext, event: { readonly at?: number |
 
 export function humanResolution(context: DecisionContext, event: SubmitEvent): DecisionResolution {
   const response: DecisionResponse = event.input === undefined ? { choice: event.choice } : { choice: event.choice, input: event.input };
-  return { schema: decisionSchemas.resolution, provenance: "human", ...settledFields(context, response, timeOf(context, event)), source: event.source, idempotencyKey: event.idempotencyKey };
+  return {
+    schema: decisionSchemas.resolution,
+    provenance: "human",
+    ...settledFields(context, response, timeOf(context, event)),
+    source: event.source,
+    idempotencyKey: event.idempotencyKey,
+  };
 }
 
 export function timeoutResolution(context: DecisionContext, response: DecisionResponse, at: number): DecisionResolution {
@@ -140,7 +166,9 @@ function late(context: DecisionContext): DecisionReply {
 function staleness(request: DecisionChannelRequest, { requestDigest, revision }: SubmitEvent): DecisionReply | null {
   const oldDigest = requestDigest !== undefined && requestDigest !== request.digests.request;
   const oldRevision = revision !== undefined && revision !== request.revision;
-  return oldDigest || oldRevision ? { code: "stale", message: "This answer is for another version of the request. Look at the decision as it is now, and answer that.", receipt: null } : null;
+  return oldDigest || oldRevision
+    ? { code: "stale", message: "This answer is for another version of the request. Look at the decision as it is now, and answer that.", receipt: null }
+    : null;
 }
 
 function isSameSubmission(earlier: DecisionCandidate, event: SubmitEvent): boolean {
@@ -148,5 +176,10 @@ function isSameSubmission(earlier: DecisionCandidate, event: SubmitEvent): boole
 }
 
 function isSameAnswer(earlier: DecisionCandidate, event: SubmitEvent): boolean {
-  return earlier.choice === event.choice && earlier.input === (event.input ?? null) && earlier.source?.channel === event.source.channel && earlier.source.actor === event.source.actor;
+  return (
+    earlier.choice === event.choice &&
+    earlier.input === (event.input ?? null) &&
+    earlier.source?.channel === event.source.channel &&
+    earlier.source.actor === event.source.actor
+  );
 }

@@ -93,7 +93,11 @@ export const runMachine = setup({
       end: params.end.outcome === "completed" ? { node: params.end.node, visit: params.end.visit } : null,
       reason: params.end.outcome === "completed" ? null : { code: params.end.reason, message: params.end.message },
     })),
-    recordFailure: assign((_, params: { readonly failure: Failure; readonly at: number }) => ({ at: null, endedAt: params.at, reason: { code: params.failure.reason, message: params.failure.message } })),
+    recordFailure: assign((_, params: { readonly failure: Failure; readonly at: number }) => ({
+      at: null,
+      endedAt: params.at,
+      reason: { code: params.failure.reason, message: params.failure.message },
+    })),
     recordCancel: assign((_, params: { readonly by: "user" | "agent"; readonly at: number }) => ({
       at: null,
       endedAt: params.at,
@@ -135,15 +139,26 @@ export const runMachine = setup({
         src: "graph",
         input: ({ context }) => ({ run: context.run, graph: context.graph, source: context.source }),
         onDone: [
-          { guard: { type: "endedAs", params: ({ event }) => ({ is: "completed", end: event.output }) }, target: "completed", actions: { type: "recordEnd", params: ({ event }) => ({ end: event.output, at: timeOf(event) }) } },
-          { guard: { type: "endedAs", params: ({ event }) => ({ is: "timedOut", end: event.output }) }, target: "timedOut", actions: { type: "recordEnd", params: ({ event }) => ({ end: event.output, at: timeOf(event) }) } },
+          {
+            guard: { type: "endedAs", params: ({ event }) => ({ is: "completed", end: event.output }) },
+            target: "completed",
+            actions: { type: "recordEnd", params: ({ event }) => ({ end: event.output, at: timeOf(event) }) },
+          },
+          {
+            guard: { type: "endedAs", params: ({ event }) => ({ is: "timedOut", end: event.output }) },
+            target: "timedOut",
+            actions: { type: "recordEnd", params: ({ event }) => ({ end: event.output, at: timeOf(event) }) },
+          },
           { target: "failed", actions: { type: "recordEnd", params: ({ event }) => ({ end: event.output, at: timeOf(event) }) } },
         ],
         onError: { target: "failed", actions: { type: "recordFailure", params: ({ event }) => ({ failure: failureOf(event.error), at: timeOf(event) }) } },
       },
       on: {
         "graph.waiting": { target: ".waiting", actions: { type: "standAt", params: ({ event }) => ({ node: event.node, visit: event.visit, effect: null }) } },
-        "graph.ambiguous": { target: ".ambiguous", actions: { type: "standAt", params: ({ event }) => ({ node: event.node, visit: event.visit, effect: event.effect }) } },
+        "graph.ambiguous": {
+          target: ".ambiguous",
+          actions: { type: "standAt", params: ({ event }) => ({ node: event.node, visit: event.visit, effect: event.effect }) },
+        },
         "graph.active": { target: ".active", actions: "standNowhere" },
         "pawl.childFaulted": { target: ".blocked", actions: { type: "recordBlock", params: ({ event }) => ({ code: "faulted", message: event.message }) } },
       },
@@ -177,7 +192,9 @@ function failureOf(error: unknown): Failure {
 /** What a start that does not succeed is called: SPEC 5's `startupCrashed` when its process was lost twice. */
 function startFailure(error: unknown): Failure {
   const failure = failureOf(error);
-  return failure.reason === "workerCrashed" || failure.reason === "nodeTimedOut" ? { reason: "startupCrashed", message: `The run could not be started: ${failure.message}` } : failure;
+  return failure.reason === "workerCrashed" || failure.reason === "nodeTimedOut"
+    ? { reason: "startupCrashed", message: `The run could not be started: ${failure.message}` }
+    : failure;
 }
 
 /** Done and error events carry the runtime's `at` too; XState's types do not know it. */

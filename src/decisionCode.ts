@@ -12,7 +12,8 @@ const longest = 30;
  * @throws invalidValue for what is no digest
  */
 export function* decisionCodes(requestDigest: string): Generator<string> {
-  if (!/^[0-9a-f]{64}$/.test(requestDigest)) throw new PawlError("invalidValue", "A decision code is made from a SHA-256 digest: 64 lower-case hex characters.", { path: "requestDigest" });
+  if (!/^[0-9a-f]{64}$/.test(requestDigest))
+    throw new PawlError("invalidValue", "A decision code is made from a SHA-256 digest: 64 lower-case hex characters.", { path: "requestDigest" });
   const bits = BigInt(`0x${requestDigest}`);
   for (let length = shortest; length <= longest; length += 1) {
     let body = "";
@@ -58,7 +59,11 @@ export function findDecisionCode(typed: string, open: Iterable<string>): FoundCo
 }
 
 function canonicalTyping(typed: string): string {
-  return typed.replace(/[a-z]/g, (letter) => letter.toUpperCase()).replace(/[\s-]/g, "").replace(/[IL]/g, "1").replace(/O/g, "0");
+  return typed
+    .replace(/[a-z]/g, (letter) => letter.toUpperCase())
+    .replace(/[\s-]/g, "")
+    .replace(/[IL]/g, "1")
+    .replace(/O/g, "0");
 }
 
 /** A character mistyped, left out or put in, or two neighbours swapped. */

@@ -68,7 +68,11 @@ export default workflow({ name: "release-check", input })
     }),
     "testCommand",
   )
-  .node("testCommand", compute(async ({ input }) => input.test ?? (await testScript(input.repo))), "tests")
+  .node(
+    "testCommand",
+    compute(async ({ input }) => input.test ?? (await testScript(input.repo))),
+    "tests",
+  )
   .node(
     "tests",
     shell({
@@ -77,7 +81,11 @@ export default workflow({ name: "release-check", input })
       cwd: ({ input }) => input.repo,
       statusDetail: "Running the tests",
       allowNonZeroExit: true, // failing tests are a finding for the person, not the end of the check
-      parse: ({ exitCode, stdout, stderr }) => ({ passed: exitCode === 0, exitCode, tail: lastLines(stderr.trim() === "" ? stdout : `${stdout}\n${stderr}`, 12) }),
+      parse: ({ exitCode, stdout, stderr }) => ({
+        passed: exitCode === 0,
+        exitCode,
+        tail: lastLines(stderr.trim() === "" ? stdout : `${stdout}\n${stderr}`, 12),
+      }),
     }),
     "draft",
   )
@@ -113,12 +121,21 @@ export default workflow({ name: "release-check", input })
                 { label: "Branch", value: status.branch },
                 { label: "Last tag", value: lastTag ?? "none" },
                 { label: "Next version", value: draft.version },
-                { label: "Tests", value: testCommand === null ? "no test command found" : `${testCommand}: ${tests.passed ? "passed" : `failed with exit code ${tests.exitCode ?? "none"}`}` },
+                {
+                  label: "Tests",
+                  value:
+                    testCommand === null
+                      ? "no test command found"
+                      : `${testCommand}: ${tests.passed ? "passed" : `failed with exit code ${tests.exitCode ?? "none"}`}`,
+                },
               ],
             },
             ...list("Uncommitted", status.changed),
             ...(tests.passed ? [] : preformatted("End of the test output", tests.tail)),
-            ...list("Commits", commits.map(({ id, subject }) => `${id} ${subject}`)),
+            ...list(
+              "Commits",
+              commits.map(({ id, subject }) => `${id} ${subject}`),
+            ),
             ...preformatted(draft.round === 1 ? "Release note" : `Release note, round ${draft.round}`, draft.text),
           ],
         },
@@ -140,7 +157,10 @@ export default workflow({ name: "release-check", input })
       },
     }),
   )
-  .node("stopped", compute(({ outputs }) => ({ status: "stopped" as const, version: outputs.draft.version })))
+  .node(
+    "stopped",
+    compute(({ outputs }) => ({ status: "stopped" as const, version: outputs.draft.version })),
+  )
   .build();
 
 function notApplied(error: unknown): never {
@@ -157,7 +177,8 @@ async function testScript(repo: string): Promise<string | null> {
 }
 
 /** Versions that have a note already, released or not. */
-const noteNames = async (repo: string): Promise<string[]> => (await readdir(join(repo, "release-notes")).catch(() => [])).map((file) => file.replace(/\.md$/, "")); // no directory: no notes yet
+const noteNames = async (repo: string): Promise<string[]> =>
+  (await readdir(join(repo, "release-notes")).catch(() => [])).map((file) => file.replace(/\.md$/, "")); // no directory: no notes yet
 
 /** The minor version after the highest of these; 0.1.0 when none reads like a version. */
 function nextVersion(names: readonly (string | null)[]): string {
@@ -174,12 +195,24 @@ function noteText(version: string, date: Date, commits: readonly z.infer<typeof 
   return [`# ${version}, ${date.toISOString().slice(0, 10)}`, "", ...remarks.flatMap((remark) => [remark, ""]), ...changes, ""].join("\n");
 }
 
-const lastLines = (text: string, count: number): string => text.trimEnd().split("\n").slice(-count).join("\n").replace(/[^\P{Cc}\n\t]/gu, "");
+const lastLines = (text: string, count: number): string =>
+  text
+    .trimEnd()
+    .split("\n")
+    .slice(-count)
+    .join("\n")
+    .replace(/[^\P{Cc}\n\t]/gu, "");
 
 const list = (title: string, items: readonly string[]): DecisionBlock[] => {
   if (items.length === 0) return [];
   const shown = items.slice(0, 200);
-  return [{ kind: "section", title: `${title} (${items.length})` }, { kind: "bullets", items: items.length > shown.length ? [...shown, `and ${items.length - shown.length} more`] : shown }];
+  return [
+    { kind: "section", title: `${title} (${items.length})` },
+    { kind: "bullets", items: items.length > shown.length ? [...shown, `and ${items.length - shown.length} more`] : shown },
+  ];
 };
 
-const preformatted = (title: string, text: string): DecisionBlock[] => [{ kind: "section", title }, { kind: "preformatted", text }];
+const preformatted = (title: string, text: string): DecisionBlock[] => [
+  { kind: "section", title },
+  { kind: "preformatted", text },
+];

@@ -18,17 +18,30 @@ await import(bin);
 function sampleRepository(path) {
   if (existsSync(join(path, ".git"))) return path;
   mkdirSync(path, { recursive: true });
-  const git = (...args) => execFileSync("git", ["-c", "user.name=Sample", "-c", "user.email=sample@localhost", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false", ...args], { cwd: path, stdio: "pipe" });
+  const git = (...args) =>
+    execFileSync(
+      "git",
+      ["-c", "user.name=Sample", "-c", "user.email=sample@localhost", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false", ...args],
+      { cwd: path, stdio: "pipe" },
+    );
   const commit = (file, text, message) => {
     writeFileSync(join(path, file), text);
     git("add", "--all");
     git("commit", "--quiet", "--message", message);
   };
   git("init", "--quiet");
-  commit("package.json", `${JSON.stringify({ name: "sample", version: "1.2.0", private: true, scripts: { test: "node --test" } }, null, 2)}\n`, "Begin the sample");
+  commit(
+    "package.json",
+    `${JSON.stringify({ name: "sample", version: "1.2.0", private: true, scripts: { test: "node --test" } }, null, 2)}\n`,
+    "Begin the sample",
+  );
   commit("ratchet.js", "export const next = (tooth) => tooth + 1;\n", "Add the ratchet");
   git("tag", "v1.2.0");
-  commit("ratchet.test.js", 'const { test } = require("node:test");\nconst assert = require("node:assert");\ntest("a ratchet goes forward", async () => {\n  const { next } = await import("./ratchet.js");\n  await new Promise((done) => setTimeout(done, 2000));\n  assert.equal(next(1), 2);\n});\n', "Test that it goes forward");
+  commit(
+    "ratchet.test.js",
+    'const { test } = require("node:test");\nconst assert = require("node:assert");\ntest("a ratchet goes forward", async () => {\n  const { next } = await import("./ratchet.js");\n  await new Promise((done) => setTimeout(done, 2000));\n  assert.equal(next(1), 2);\n});\n',
+    "Test that it goes forward",
+  );
   commit("README.md", "# Sample\n\nA ratchet that never slips back.\n", "Say what it is for");
   commit(".gitignore", "node_modules/\n", "Ignore what is installed");
   return path;

@@ -57,7 +57,10 @@ const Asked = z.strictObject({
 });
 
 const Timeout = z.strictObject({
-  afterMs: z.custom<number>((value) => typeof value === "number" && Number.isFinite(value) && value > 0, { error: (issue) => `must be a positive finite number of milliseconds, not ${typeof issue.input === "string" ? JSON.stringify(issue.input) : String(issue.input)}` }),
+  afterMs: z.custom<number>((value) => typeof value === "number" && Number.isFinite(value) && value > 0, {
+    error: (issue) =>
+      `must be a positive finite number of milliseconds, not ${typeof issue.input === "string" ? JSON.stringify(issue.input) : String(issue.input)}`,
+  }),
   response: DecisionResponse,
 });
 
@@ -70,19 +73,30 @@ export function buildDecisionRequest(facts: DecisionFacts, answers: DecisionAnsw
     return build(facts, answers, digestOf);
   } catch (error) {
     if (!(error instanceof PawlError)) throw error;
-    throw new PawlError("invalidValue", `Decision "${facts.node}" cannot be asked: ${error.message}`, { subject: facts.visit, cause: error, ...(error.path === undefined ? {} : { path: error.path }) });
+    throw new PawlError("invalidValue", `Decision "${facts.node}" cannot be asked: ${error.message}`, {
+      subject: facts.visit,
+      cause: error,
+      ...(error.path === undefined ? {} : { path: error.path }),
+    });
   }
 }
 
 /** The effect's result for a built request: what goes into the event, and what only the effect's row keeps. */
-export function preparedDecision({ request, deadlineAt, defaultResponse }: BuiltDecision, code: string): { readonly output: PreparedDecision; readonly value: DecisionRequest } {
+export function preparedDecision(
+  { request, deadlineAt, defaultResponse }: BuiltDecision,
+  code: string,
+): { readonly output: PreparedDecision; readonly value: DecisionRequest } {
   return { output: { request: channelRequest(request), code, deadlineAt, defaultResponse }, value: request };
 }
 
 /** True when the digests of a stored request are those of its content. */
 export function digestsMatch(request: DecisionRequest, digestOf: DigestOf): boolean {
   const { decision: _derived, digests, ...basis } = request;
-  return digestOf(basis.subject, "subject") === digests.subject && digestOf(basis.presentation, "presentation") === digests.presentation && digestOf(basis, "request") === digests.request;
+  return (
+    digestOf(basis.subject, "subject") === digests.subject &&
+    digestOf(basis.presentation, "presentation") === digests.presentation &&
+    digestOf(basis, "request") === digests.request
+  );
 }
 
 function build(facts: DecisionFacts, answers: DecisionAnswers, digestOf: DigestOf): BuiltDecision {
@@ -90,7 +104,10 @@ function build(facts: DecisionFacts, answers: DecisionAnswers, digestOf: DigestO
   const choices = parsed(ChoiceContracts, facts.choices, "choices");
   const fallback = defaultOf(answers.onTimeout, choices, facts.createdAt);
   const expiresAt = asked.expiresAt ?? null;
-  if (fallback && expiresAt !== null) throw new PawlError("invalidValue", "request.expiresAt stands beside onTimeout; a decision expires or has a default, not both.", { path: "request.expiresAt" });
+  if (fallback && expiresAt !== null)
+    throw new PawlError("invalidValue", "request.expiresAt stands beside onTimeout; a decision expires or has a default, not both.", {
+      path: "request.expiresAt",
+    });
   const presentation = normalisePresentation(asked.presentation ?? { summary: asked.title, blocks: [] }, "request.presentation");
   const basis = {
     schema: decisionSchemas.request,
@@ -107,17 +124,27 @@ function build(facts: DecisionFacts, answers: DecisionAnswers, digestOf: DigestO
     expiresAt,
     default: fallback,
   };
-  const digests = { subject: digestOf(asked.subject, "request.subject"), presentation: digestOf(presentation, "request.presentation"), request: digestOf(basis, "request") };
+  const digests = {
+    subject: digestOf(asked.subject, "request.subject"),
+    presentation: digestOf(presentation, "request.presentation"),
+    request: digestOf(basis, "request"),
+  };
   const request = parsed(DecisionRequest, { ...basis, decision: facts.decision, digests }, "request");
   return { request, deadlineAt: fallback?.at ?? expiresAt, defaultResponse: fallback?.response ?? null };
 }
 
-function defaultOf(onTimeout: unknown, choices: readonly ChoiceContract[], createdAt: number): { readonly response: DecisionResponse; readonly at: number } | null {
+function defaultOf(
+  onTimeout: unknown,
+  choices: readonly ChoiceContract[],
+  createdAt: number,
+): { readonly response: DecisionResponse; readonly at: number } | null {
   if (onTimeout === undefined || onTimeout === null) return null;
   const { afterMs, response } = parsed(Timeout, onTimeout, "onTimeout");
   const fault = responseFault(choices, response);
-  if (fault) throw new PawlError("invalidValue", `onTimeout.response.${fault.path} is no valid answer: ${fault.message}`, { path: `onTimeout.response.${fault.path}` });
+  if (fault)
+    throw new PawlError("invalidValue", `onTimeout.response.${fault.path} is no valid answer: ${fault.message}`, { path: `onTimeout.response.${fault.path}` });
   const at = timestamp.safeParse(Math.ceil(createdAt + afterMs));
-  if (!at.success) throw new PawlError("invalidValue", `onTimeout.afterMs sets a deadline beyond what a date can hold: ${afterMs} ms.`, { path: "onTimeout.afterMs" });
+  if (!at.success)
+    throw new PawlError("invalidValue", `onTimeout.afterMs sets a deadline beyond what a date can hold: ${afterMs} ms.`, { path: "onTimeout.afterMs" });
   return { response, at: at.data };
 }

@@ -12,7 +12,9 @@ export const reservedChoiceIds = ["failed", "timedOut", "done", "__proto__"] as 
 export const ChoiceId = z
   .string()
   .regex(choiceIdPattern, "a choice id is a letter or _, then letters, digits, _ or -, at most 64 characters")
-  .refine((id) => !reservedChoiceIds.some((reserved) => reserved === id), { error: (issue) => `"${String(issue.input)}" is reserved; choose another choice id` });
+  .refine((id) => !reservedChoiceIds.some((reserved) => reserved === id), {
+    error: (issue) => `"${String(issue.input)}" is reserved; choose another choice id`,
+  });
 
 /** A text that a choice asks for: exactly what was received counts, in UTF-16 units. */
 export const TextInputContract = z
@@ -37,9 +39,12 @@ export type ChoiceContract = z.infer<typeof ChoiceContract>;
 export const ChoiceContracts = z
   .array(ChoiceContract)
   .min(1, { error: "a decision needs at least one choice" })
-  .max(choiceLimits.choices, { error: (issue) => `${Array.isArray(issue.input) ? issue.input.length : "too many"} choices, the limit is ${choiceLimits.choices}` })
+  .max(choiceLimits.choices, {
+    error: (issue) => `${Array.isArray(issue.input) ? issue.input.length : "too many"} choices, the limit is ${choiceLimits.choices}`,
+  })
   .superRefine((choices, context) => {
-    for (const [i, { id }] of choices.entries()) if (choices.findIndex((other) => other.id === id) < i) context.addIssue({ code: "custom", message: `repeats the choice id "${id}"`, path: [i, "id"] });
+    for (const [i, { id }] of choices.entries())
+      if (choices.findIndex((other) => other.id === id) < i) context.addIssue({ code: "custom", message: `repeats the choice id "${id}"`, path: [i, "id"] });
   });
 
 /** An answer: the chosen case and, where it asks for one, the exact text. It is the decision node's output. */
@@ -48,11 +53,18 @@ export type DecisionResponse = z.infer<typeof DecisionResponse>;
 
 /** The contract of a text input; `min` and `max` in UTF-16 units, 1 to 4,000 where not given. @throws invalidValue with the path */
 export function textInput(label: string, { min, max }: { readonly min?: number | undefined; readonly max?: number | undefined } = {}): TextInputContract {
-  return parsed(TextInputContract, { kind: "text", label, min: min ?? choiceLimits.defaultMinUnits, max: max ?? Math.max(choiceLimits.defaultMaxUnits, min ?? 0) }, "text");
+  return parsed(
+    TextInputContract,
+    { kind: "text", label, min: min ?? choiceLimits.defaultMinUnits, max: max ?? Math.max(choiceLimits.defaultMaxUnits, min ?? 0) },
+    "text",
+  );
 }
 
 /** An author's record of choices as the list that a request holds, in the order written. @throws invalidValue with the path */
-export function choiceContracts(choices: { readonly [id: string]: { readonly label: string; readonly input?: TextInputContract | null | undefined } }, what = "choices"): ChoiceContract[] {
+export function choiceContracts(
+  choices: { readonly [id: string]: { readonly label: string; readonly input?: TextInputContract | null | undefined } },
+  what = "choices",
+): ChoiceContract[] {
   return parsed(
     ChoiceContracts,
     Object.entries(choices).map(([id, { label, input }]) => ({ id, label, input: input ?? null })),
@@ -61,7 +73,10 @@ export function choiceContracts(choices: { readonly [id: string]: { readonly lab
 }
 
 /** Why a response is none of the offered ones: the wrong field and what is allowed there; null when it is one. */
-export function responseFault(choices: readonly ChoiceContract[], { choice, input }: { readonly choice: string; readonly input?: string | undefined }): { readonly path: "choice" | "input"; readonly message: string } | null {
+export function responseFault(
+  choices: readonly ChoiceContract[],
+  { choice, input }: { readonly choice: string; readonly input?: string | undefined },
+): { readonly path: "choice" | "input"; readonly message: string } | null {
   const chosen = choices.find(({ id }) => id === choice);
   if (!chosen) return { path: "choice", message: `There is no choice "${choice}". Choose one of: ${choices.map(({ id }) => id).join(", ")}.` };
   if (chosen.input === null) return input === undefined ? null : { path: "input", message: `The choice "${choice}" takes no text.` };

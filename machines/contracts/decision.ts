@@ -51,13 +51,19 @@ const asked = {
   digests: DecisionDigests,
 };
 
-type Deadlines = { readonly choices: z.infer<typeof ChoiceContracts>; readonly expiresAt: number | null; readonly default: { readonly response: DecisionResponse; readonly at: number } | null };
+type Deadlines = {
+  readonly choices: z.infer<typeof ChoiceContracts>;
+  readonly expiresAt: number | null;
+  readonly default: { readonly response: DecisionResponse; readonly at: number } | null;
+};
 
 function checkDeadlines(request: Deadlines, context: z.RefinementCtx): void {
   if (request.default === null) return;
-  if (request.expiresAt !== null) context.addIssue({ code: "custom", path: ["expiresAt"], message: "stands beside a default response; a decision has one or the other" });
+  if (request.expiresAt !== null)
+    context.addIssue({ code: "custom", path: ["expiresAt"], message: "stands beside a default response; a decision has one or the other" });
   const fault = responseFault(request.choices, request.default.response);
-  if (fault) context.addIssue({ code: "custom", path: ["default", "response", fault.path], message: `is no valid answer: ${fault.message.replace(/\.$/, "")}` });
+  if (fault)
+    context.addIssue({ code: "custom", path: ["default", "response", fault.path], message: `is no valid answer: ${fault.message.replace(/\.$/, "")}` });
 }
 
 /** The complete, immutable question. `subject` is what is approved, any JSON; no channel ever shows it. */
@@ -97,7 +103,13 @@ const settled = {
 
 /** How a decision was settled, with who did it: private. */
 export const DecisionResolution = z.discriminatedUnion("provenance", [
-  z.strictObject({ schema: z.literal(decisionSchemas.resolution), provenance: z.literal("human"), ...settled, source: DecisionSource, idempotencyKey: identifier }),
+  z.strictObject({
+    schema: z.literal(decisionSchemas.resolution),
+    provenance: z.literal("human"),
+    ...settled,
+    source: DecisionSource,
+    idempotencyKey: identifier,
+  }),
   z.strictObject({ schema: z.literal(decisionSchemas.resolution), provenance: z.literal("timeout"), ...settled }),
 ]);
 export type DecisionResolution = z.infer<typeof DecisionResolution>;

@@ -45,7 +45,10 @@ function listBlocks(list: readonly unknown[], path: readonly string[], depth: nu
 
 function recordBlocks(entries: readonly (readonly [string, unknown])[], path: readonly string[], depth: number): DecisionBlock[] {
   const flat = entries.filter(([, value]) => isBesideLabel(value));
-  const fields: DecisionBlock[] = chunks(flat.map(([key, value]) => ({ label: label(key), value: oneLine(scalar(value)) }))).map((part) => ({ kind: "fields", fields: part }));
+  const fields: DecisionBlock[] = chunks(flat.map(([key, value]) => ({ label: label(key), value: oneLine(scalar(value)) }))).map((part) => ({
+    kind: "fields",
+    fields: part,
+  }));
   return [...fields, ...entries.filter(([, value]) => !isBesideLabel(value)).flatMap(([key, value]) => within([...path, label(key)], value, depth))];
 }
 
@@ -57,7 +60,10 @@ function within(path: readonly string[], value: unknown, depth: number): Decisio
 
 /** Paragraphs, parted where the text has empty lines; longer ones than a string may be, in pieces. */
 function prose(text: string): DecisionBlock[] {
-  return text.split(/\n{2,}/).filter((part) => part.trim() !== "").flatMap((part) => pieces(part).map((piece): DecisionBlock => ({ kind: "paragraph", text: piece })));
+  return text
+    .split(/\n{2,}/)
+    .filter((part) => part.trim() !== "")
+    .flatMap((part) => pieces(part).map((piece): DecisionBlock => ({ kind: "paragraph", text: piece })));
 }
 
 function json(value: unknown): DecisionBlock[] {
@@ -70,7 +76,8 @@ function shorten(blocks: readonly DecisionBlock[]): DecisionBlock[] {
   const joined: DecisionBlock[] = [];
   for (const block of blocks) {
     const last = joined.at(-1);
-    if (block.kind === "paragraph" && last?.kind === "paragraph" && last.text.length + block.text.length + 2 <= presentationLimits.stringUnits) joined[joined.length - 1] = { kind: "paragraph", text: `${last.text}\n\n${block.text}` };
+    if (block.kind === "paragraph" && last?.kind === "paragraph" && last.text.length + block.text.length + 2 <= presentationLimits.stringUnits)
+      joined[joined.length - 1] = { kind: "paragraph", text: `${last.text}\n\n${block.text}` };
     else joined.push(block);
   }
   return joined;
@@ -91,7 +98,9 @@ function pieces(text: string): string[] {
 }
 
 function chunks<T>(items: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(items.length / presentationLimits.items) }, (_, i) => items.slice(i * presentationLimits.items, (i + 1) * presentationLimits.items));
+  return Array.from({ length: Math.ceil(items.length / presentationLimits.items) }, (_, i) =>
+    items.slice(i * presentationLimits.items, (i + 1) * presentationLimits.items),
+  );
 }
 
 /** Empty lists and objects are told in a word, like null. */
@@ -108,8 +117,8 @@ function isBesideLabel(value: unknown): boolean {
 }
 
 function scalar(value: unknown): string {
-  if (value === null || value === undefined || typeof value === "object") return "none";
-  return shown(String(value));
+  if (typeof value === "string") return shown(value);
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "none";
 }
 
 function label(key: string): string {
@@ -123,5 +132,7 @@ function oneLine(text: string): string {
 
 /** LF line ends; other control characters and half surrogates written out, as the contract refuses them raw. Format characters stay. */
 function shown(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]|\p{Cs}/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`);
+  return text
+    .replace(/\r\n?/g, "\n")
+    .replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]|\p{Cs}/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`);
 }

@@ -13,7 +13,9 @@ const line = plainString({ max: presentationLimits.stringUnits });
 const prose = plainString({ max: presentationLimits.stringUnits, lines: true });
 const title = plainString({ min: 1, max: presentationLimits.stringUnits });
 
-const atMost = (max: number, things: string) => ({ error: (issue: { input?: unknown }) => `${Array.isArray(issue.input) ? count(issue.input.length) : "too many"} ${things}, the limit is ${count(max)}` });
+const atMost = (max: number, things: string) => ({
+  error: (issue: { input?: unknown }) => `${Array.isArray(issue.input) ? count(issue.input.length) : "too many"} ${things}, the limit is ${count(max)}`,
+});
 
 export const DecisionBlock = z.discriminatedUnion(
   "kind",
@@ -21,7 +23,10 @@ export const DecisionBlock = z.discriminatedUnion(
     z.strictObject({ kind: z.literal("paragraph"), text: prose }),
     z.strictObject({ kind: z.literal("section"), title }),
     z.strictObject({ kind: z.literal("bullets"), items: z.array(line).max(presentationLimits.items, atMost(presentationLimits.items, "items in a block")) }),
-    z.strictObject({ kind: z.literal("fields"), fields: z.array(z.strictObject({ label: title, value: line })).max(presentationLimits.items, atMost(presentationLimits.items, "items in a block")) }),
+    z.strictObject({
+      kind: z.literal("fields"),
+      fields: z.array(z.strictObject({ label: title, value: line })).max(presentationLimits.items, atMost(presentationLimits.items, "items in a block")),
+    }),
     z.strictObject({ kind: z.literal("preformatted"), text: prose }),
   ],
   { error: "expected a block whose kind is paragraph, section, bullets, fields or preformatted" },
@@ -41,7 +46,11 @@ export const DecisionPresentation = z
       return;
     }
     const parts = transportParts(presentation);
-    if (parts > presentationLimits.parts) context.addIssue({ code: "custom", message: `takes ${count(parts)} parts of ${count(partUnits)} units in the strictest channel, the limit is ${presentationLimits.parts}` });
+    if (parts > presentationLimits.parts)
+      context.addIssue({
+        code: "custom",
+        message: `takes ${count(parts)} parts of ${count(partUnits)} units in the strictest channel, the limit is ${presentationLimits.parts}`,
+      });
   });
 export type DecisionPresentation = z.infer<typeof DecisionPresentation>;
 

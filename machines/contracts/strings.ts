@@ -20,7 +20,11 @@ export function plainString({ min = 0, max, lines = false }: StringRules): z.Zod
     if (text.length > max) context.addIssue({ code: "custom", message: `has ${count(text.length)} UTF-16 units, the limit is ${count(max)}` });
     if (text.length < min || (min > 0 && text.trim() === "")) context.addIssue({ code: "custom", message: "is empty" });
     const control = (lines ? controlsButLfAndTab : controls).exec(text);
-    if (control) context.addIssue({ code: "custom", message: `holds the control character ${codePoint(control[0])} at unit ${control.index}${lines ? "; only LF and tab may stand here" : ""}` });
+    if (control)
+      context.addIssue({
+        code: "custom",
+        message: `holds the control character ${codePoint(control[0])} at unit ${control.index}${lines ? "; only LF and tab may stand here" : ""}`,
+      });
     if (!text.isWellFormed()) context.addIssue({ code: "custom", message: "holds half a surrogate pair" });
   });
 }
@@ -43,7 +47,12 @@ export function count(value: number): string {
  * The value as the schema reads it.
  * @throws PawlError of `code`, naming `what`, the first wrong path (`what` at its front) and what is wrong there.
  */
-export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: string, options: { code?: "invalidInput" | "invalidValue"; subject?: string } = {}): z.output<S> {
+export function parsed<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  what: string,
+  options: { code?: "invalidInput" | "invalidValue"; subject?: string } = {},
+): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
@@ -55,9 +64,12 @@ export function parsed<S extends z.ZodType>(schema: S, value: unknown, what: str
 
 function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === "custom") return issue.message;
-  if (issue.code === "unrecognized_keys") return `has the unknown field${issue.keys.length > 1 ? "s" : ""} ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
+  if (issue.code === "unrecognized_keys")
+    return `has the unknown field${issue.keys.length > 1 ? "s" : ""} ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
   if (issue.code === "too_big" && issue.origin === "array") return `has ${issue.message}`;
-  return issue.code === "invalid_type" && issue.input === undefined && issue.message.endsWith("undefined") ? "is missing" : `is wrong: ${issue.message.replace(/^Invalid input: /, "").replace(/^I/, "i")}`;
+  return issue.code === "invalid_type" && issue.input === undefined && issue.message.endsWith("undefined")
+    ? "is missing"
+    : `is wrong: ${issue.message.replace(/^Invalid input: /, "").replace(/^I/, "i")}`;
 }
 
 function codePoint(character: string): string {

@@ -66,6 +66,12 @@ function decisionInput(event: NodeEvent): DecisionInput {
 }
 
 function failureOf(error: unknown): { readonly reason: string; readonly message: string } {
-  const { reason, message } = typeof error === "object" && error !== null ? { reason: "reason" in error ? error.reason : undefined, message: "message" in error ? error.message : undefined } : { reason: undefined, message: error };
-  return { reason: typeof reason === "string" ? reason : "nodeFailed", message: typeof message === "string" && message !== "" ? message : "The decision could not be asked." };
+  const { reason, message } =
+    typeof error === "object" && error !== null
+      ? { reason: "reason" in error ? error.reason : undefined, message: "message" in error ? error.message : undefined }
+      : { reason: undefined, message: error };
+  return {
+    reason: typeof reason === "string" ? reason : "nodeFailed",
+    message: typeof message === "string" && message !== "" ? message : "The decision could not be asked.",
+  };
 }

@@ -46,7 +46,12 @@ export function hostExecutors({ store, sources, clock, view }: ExecutorOptions):
     [graphEffects.prepareDecision]: node(async ({ definition, node: id, context }, task) => {
       const { run, visit } = task.input as NodeInput; // as above
       // The effect belongs to the node's own actor: its visit is the actor.
-      return prepareDecision(definition, id, { ...context, idempotencyKey: `${run}/graph/${visit}` }, { run, isTaken: async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0 });
+      return prepareDecision(
+        definition,
+        id,
+        { ...context, idempotencyKey: `${run}/graph/${visit}` },
+        { run, isTaken: async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0 },
+      );
     }),
     [graphEffects.prepareRun]: async (task) => {
       const { run } = task.input as PrepareRunInput; // runMachine invokes it with this

@@ -57,12 +57,16 @@ export function truncate(text: string, width: number): string {
  * Lines are broken at spaces, which go away at the break; longer words between graphemes. Nothing else is left out.
  */
 export function wrap(text: string, width: number): string[] {
-  return visible(text).split("\n").flatMap((line) => wrapLine(expandTabs(line), width));
+  return visible(text)
+    .split("\n")
+    .flatMap((line) => wrapLine(expandTabs(line), width));
 }
 
 /** As `wrap`, but each space keeps its place: for text whose columns mean something. */
 export function wrapExact(text: string, width: number): string[] {
-  return visible(text).split("\n").flatMap((line) => breakAnywhere(cellsOf(expandTabs(line), width), width));
+  return visible(text)
+    .split("\n")
+    .flatMap((line) => breakAnywhere(cellsOf(expandTabs(line), width), width));
 }
 
 function expandTabs(line: string): string {

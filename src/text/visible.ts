@@ -5,7 +5,25 @@
 const suspicious = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Cs}\u2028\u2029\uFFF9-\uFFFB]/gu;
 
 /** Scripts whose letters ZWJ and ZWNJ legitimately join or part. */
-const joiningScripts = ["Arabic", "Syriac", "Mongolian", "Nko", "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala", "Khmer", "Myanmar", "Tibetan"];
+const joiningScripts = [
+  "Arabic",
+  "Syriac",
+  "Mongolian",
+  "Nko",
+  "Devanagari",
+  "Bengali",
+  "Gurmukhi",
+  "Gujarati",
+  "Oriya",
+  "Tamil",
+  "Telugu",
+  "Kannada",
+  "Malayalam",
+  "Sinhala",
+  "Khmer",
+  "Myanmar",
+  "Tibetan",
+];
 const joiningLetter = `(?:(?=[\\p{L}\\p{M}])[${joiningScripts.map((script) => `\\p{Script=${script}}`).join("")}])`;
 const afterJoining = new RegExp(`${joiningLetter}$`, "u");
 const beforeJoining = new RegExp(`^${joiningLetter}`, "u");
@@ -21,7 +39,9 @@ const reach = 16;
 
 /** The text with LF line ends, and with every other control, bidi control and invisible character written out; LF and tab stay. */
 export function visible(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(suspicious, (character: string, offset: number, whole: string) => (mayStay(character, offset, whole) ? character : written(character)));
+  return text
+    .replace(/\r\n?/g, "\n")
+    .replace(suspicious, (character: string, offset: number, whole: string) => (mayStay(character, offset, whole) ? character : written(character)));
 }
 
 /** As `visible`, on one line: line ends and tabs become spaces. For titles, labels, names, messages. */

@@ -7,7 +7,20 @@ import { build, createdAt, facts, refusalOf, request } from "./decisionFixture.t
 
 test("DEC-15 a request holds all that was asked and its three digests", () => {
   const { request: made, deadlineAt, defaultResponse } = build();
-  expect(made).toMatchObject({ schema: "pawl.human-decision-request.v1", decision: facts.decision, run: "r_1", node: "approve", visit: "r_1/graph/approve.3", title: request.title, subject: request.subject, revision: 1, audience: "operator", createdAt, expiresAt: null, default: null });
+  expect(made).toMatchObject({
+    schema: "pawl.human-decision-request.v1",
+    decision: facts.decision,
+    run: "r_1",
+    node: "approve",
+    visit: "r_1/graph/approve.3",
+    title: request.title,
+    subject: request.subject,
+    revision: 1,
+    audience: "operator",
+    createdAt,
+    expiresAt: null,
+    default: null,
+  });
   expect(made.presentation.schema).toBe("pawl.decision-presentation.v1");
   expect({ deadlineAt, defaultResponse }).toEqual({ deadlineAt: null, defaultResponse: null });
   expect(made.digests.subject).toBe(digest(request.subject));
@@ -17,14 +30,26 @@ test("DEC-15 a request holds all that was asked and its three digests", () => {
 });
 
 test("DEC-15 a request without a presentation shows its title", () => {
-  expect(build({ request: { presentation: undefined } }).request.presentation).toEqual({ schema: "pawl.decision-presentation.v1", summary: request.title, blocks: [] });
+  expect(build({ request: { presentation: undefined } }).request.presentation).toEqual({
+    schema: "pawl.decision-presentation.v1",
+    summary: request.title,
+    blocks: [],
+  });
 });
 
 test("DEC-13 a change to anything but the derived id changes the request digest; the id alone does not", () => {
   const before = build().request.digests;
   expect(build({ facts: { decision: "r_1/graph/approve.3:a2/decision" } }).request.digests).toEqual(before);
-  const relabelled = choiceContracts({ go: { label: "Go!" }, stop: { label: "Stop" }, replan: { label: "Plan again", input: textInput("What should change?", { max: 40 }) } });
-  const reprompted = choiceContracts({ go: { label: "Go" }, stop: { label: "Stop" }, replan: { label: "Plan again", input: textInput("What else?", { max: 40 }) } });
+  const relabelled = choiceContracts({
+    go: { label: "Go!" },
+    stop: { label: "Stop" },
+    replan: { label: "Plan again", input: textInput("What should change?", { max: 40 }) },
+  });
+  const reprompted = choiceContracts({
+    go: { label: "Go" },
+    stop: { label: "Stop" },
+    replan: { label: "Plan again", input: textInput("What else?", { max: 40 }) },
+  });
   const changes: Parameters<typeof build>[0][] = [
     { request: { subject: { steps: ["a", "b"], cost: 4 } } },
     { request: { title: "Approve the plans" } },
@@ -89,7 +114,10 @@ test("DEC-15 whatever is invalid is refused with the visit and the path", () => 
     [{ audience: "" }, "audience"],
     [{ audience: 5 }, "audience"],
     [{ onTimeout: { response } }, "onTimeout.afterMs"],
-    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, "5", null, 1e300].map((afterMs): [Parameters<typeof build>[0], string] => [{ onTimeout: { afterMs, response } }, "onTimeout.afterMs"]),
+    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, "5", null, 1e300].map((afterMs): [Parameters<typeof build>[0], string] => [
+      { onTimeout: { afterMs, response } },
+      "onTimeout.afterMs",
+    ]),
     [{ onTimeout: { afterMs: 1 } }, "onTimeout.response"],
     [{ onTimeout: { afterMs: 1, response: { choice: "no" } } }, "onTimeout.response.choice"],
     [{ onTimeout: { afterMs: 1, response: { choice: "replan" } } }, "onTimeout.response.input"],

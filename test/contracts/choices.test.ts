@@ -12,8 +12,16 @@ test("DEC-15 choices keep the order they were written in, and a text's default l
 });
 
 test("DEC-15 case 6 choice ids hold letters, digits, _ and - and nothing else; reserved names are refused by name", () => {
-  for (const id of ["a", "_x", "go-now", "go_now", "A9", "x".repeat(64)]) expect(refusalOf(() => choiceContracts({ [id]: go })), id).toBeNull();
-  for (const id of ["", "9a", "-a", "a.b", "a b", "é", "x".repeat(65)]) expect(refusalOf(() => choiceContracts({ [id]: go })), id).toMatchObject({ code: "invalidValue", path: "choices[0].id" });
+  for (const id of ["a", "_x", "go-now", "go_now", "A9", "x".repeat(64)])
+    expect(
+      refusalOf(() => choiceContracts({ [id]: go })),
+      id,
+    ).toBeNull();
+  for (const id of ["", "9a", "-a", "a.b", "a b", "é", "x".repeat(65)])
+    expect(
+      refusalOf(() => choiceContracts({ [id]: go })),
+      id,
+    ).toMatchObject({ code: "invalidValue", path: "choices[0].id" });
   for (const id of ["failed", "timedOut", "done"]) expect(refusalOf(() => choiceContracts({ [id]: go }))?.message).toContain(`"${id}" is reserved`);
   expect(refusalOf(() => choiceContracts(Object.fromEntries([["__proto__", go]])))?.message).toContain(`"__proto__" is reserved`);
 });
@@ -26,7 +34,11 @@ test("DEC-15 the limits of choices, labels and texts", () => {
   expect(refusalOf(() => choiceContracts({ a: { label: "x".repeat(64) } }))).toBeNull();
   expect(refusalOf(() => choiceContracts({ a: { label: "x".repeat(65) } }))).toMatchObject({ path: "choices[0].label" });
   expect(refusalOf(() => choiceContracts({ a: { label: "a\u0007" } }))).toMatchObject({ path: "choices[0].label" });
-  for (const limits of [{ min: 0 }, { min: 5, max: 4 }, { max: 16_001 }, { min: 1.5 }, { max: Number.NaN }]) expect(refusalOf(() => textInput("t", limits)), JSON.stringify(limits)).toMatchObject({ code: "invalidValue" });
+  for (const limits of [{ min: 0 }, { min: 5, max: 4 }, { max: 16_001 }, { min: 1.5 }, { max: Number.NaN }])
+    expect(
+      refusalOf(() => textInput("t", limits)),
+      JSON.stringify(limits),
+    ).toMatchObject({ code: "invalidValue" });
   expect(textInput("t", { min: 5000 })).toMatchObject({ min: 5000, max: 5000 });
 });
 

@@ -91,12 +91,17 @@ test("DEC-14 nesting deeper than the stack is a refusal, not a crash", () => {
   expect(refusal(deep)).toMatchObject({ code: "invalidValue", path: "subject" });
 });
 
-const json = fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }).filter((value) => !JSON.stringify(value).includes("\\u0000") && !/(^|[[:,])-0([\],}]|$)/.test(written(value)) && !hasProto(value));
+const json = fc
+  .jsonValue({ maxDepth: 4, stringUnit: "binary" })
+  .filter((value) => !JSON.stringify(value).includes("\\u0000") && !/(^|[[:,])-0([\],}]|$)/.test(written(value)) && !hasProto(value));
 /** JSON.stringify hides -0: this shows it. */
 function written(value: unknown): string {
   if (Object.is(value, -0)) return "-0";
   if (Array.isArray(value)) return `[${value.map(written).join(",")}]`;
-  if (typeof value === "object" && value !== null) return `{${Object.values(value).map((item) => `:${written(item)}`).join(",")}}`;
+  if (typeof value === "object" && value !== null)
+    return `{${Object.values(value)
+      .map((item) => `:${written(item)}`)
+      .join(",")}}`;
   return "x";
 }
 function hasProto(value: unknown): boolean {
@@ -105,11 +110,18 @@ function hasProto(value: unknown): boolean {
 const shuffled = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shuffled);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).reverse().map(([key, item]) => [key, shuffled(item)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, item]) => [key, shuffled(item)]),
+  );
 };
 
 test("DEC-13 a digest does not depend on the order of keys, whatever the text", () => {
-  fc.assert(fc.property(json, (value) => digest(shuffled(value)) === digest(value)), { seed: 7, numRuns: 500 });
+  fc.assert(
+    fc.property(json, (value) => digest(shuffled(value)) === digest(value)),
+    { seed: 7, numRuns: 500 },
+  );
 });
 
 test("DEC-13 a digest is the same after a trip through JSON, and canonical text reads back equal", () => {

@@ -4,10 +4,22 @@ import { planPresentation } from "../../machines/contracts/planPresentation.ts";
 import { normalisePresentation } from "../../machines/contracts/presentation.ts";
 import { renderPresentation } from "../../src/text/presentation.ts";
 
-const shown = (plan: unknown, summary?: string) => renderPresentation(normalisePresentation(planPresentation(plan, summary === undefined ? {} : { summary })), 60).join("\n");
+const shown = (plan: unknown, summary?: string) =>
+  renderPresentation(normalisePresentation(planPresentation(plan, summary === undefined ? {} : { summary })), 60).join("\n");
 
 test("DEC-22 a plan with steps, facts and nested parts reads like a page", () => {
-  const plan = { goal: "Release 1.4", version: "1.4.0", breaking: false, steps: ["tag", "publish"], risk: { level: "low", why: "docs only\nno code" }, checks: [{ name: "tests", ok: true }, { name: "lint", ok: true }], notes: null };
+  const plan = {
+    goal: "Release 1.4",
+    version: "1.4.0",
+    breaking: false,
+    steps: ["tag", "publish"],
+    risk: { level: "low", why: "docs only\nno code" },
+    checks: [
+      { name: "tests", ok: true },
+      { name: "lint", ok: true },
+    ],
+    notes: null,
+  };
   expect(shown(plan)).toMatchInlineSnapshot(`
     "Release 1.4
 
@@ -63,11 +75,22 @@ test("DEC-22 a plan with too many parts for blocks is shown whole as JSON", () =
 
 test("DEC-22 any JSON makes a valid presentation that shows every string of it", () => {
   const text = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 12 }).map((value) => value.replace(/\s+/g, "_"));
-  const plan = fc.letrec((tie) => ({ value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.boolean(), fc.constant(null), fc.array(tie("value"), { maxLength: 4 }), fc.dictionary(text, tie("value"), { maxKeys: 4, noNullPrototype: true })) })).value;
+  const plan = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(text, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+    ),
+  })).value;
   fc.assert(
     fc.property(plan, (value) => {
       const page = JSON.stringify(normalisePresentation(planPresentation(value)));
-      for (const string of stringsIn(JSON.parse(JSON.stringify(value)))) expect(page.includes(JSON.stringify(string).slice(1, -1)) || page.includes(JSON.stringify(JSON.stringify(string)).slice(3, -3)), string).toBe(true);
+      for (const string of stringsIn(JSON.parse(JSON.stringify(value))))
+        expect(page.includes(JSON.stringify(string).slice(1, -1)) || page.includes(JSON.stringify(JSON.stringify(string)).slice(3, -3)), string).toBe(true);
     }),
     { seed: 11, numRuns: 300 },
   );

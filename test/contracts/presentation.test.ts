@@ -86,7 +86,13 @@ test("DEC-16 each limit lets its own value pass, refuses one more, and names lim
     ["string", (over) => ({ summary: "s", blocks: [paragraph("x".repeat(16_000 + over))] }), "presentation.blocks[0].text", "16,001", "16,000"],
     ["blocks", (over) => ({ summary: "s", blocks: texts(256 + over, 1) }), "presentation.blocks", "257", "256"],
     ["items", (over) => ({ summary: "s", blocks: [{ kind: "bullets", items: Array(256 + over).fill("x") }] }), "presentation.blocks[0].items", "257", "256"],
-    ["fields", (over) => ({ summary: "s", blocks: [{ kind: "fields", fields: Array(256 + over).fill({ label: "l", value: "v" }) }] }), "presentation.blocks[0].fields", "257", "256"],
+    [
+      "fields",
+      (over) => ({ summary: "s", blocks: [{ kind: "fields", fields: Array(256 + over).fill({ label: "l", value: "v" }) }] }),
+      "presentation.blocks[0].fields",
+      "257",
+      "256",
+    ],
     ["units", (over) => ({ summary: "x".repeat(1000 + over), blocks: texts(4, 15_750) }), "presentation", "64,001", "64,000"],
   ];
   for (const [name, make, path, value, limit] of limits) {
@@ -116,7 +122,10 @@ test("DEC-13 any Unicode text is taken and its digest is that of what is stored"
   const text = fc.string({ unit: "grapheme", maxLength: 30 });
   fc.assert(
     fc.property(text, fc.array(text, { maxLength: 5 }), (summary, items) => {
-      const presentation = normalisePresentation({ summary: `s${summary}`.replace(/\p{Cc}/gu, ""), blocks: [{ kind: "bullets", items: items.map((item) => item.replace(/\p{Cc}/gu, "")) }] });
+      const presentation = normalisePresentation({
+        summary: `s${summary}`.replace(/\p{Cc}/gu, ""),
+        blocks: [{ kind: "bullets", items: items.map((item) => item.replace(/\p{Cc}/gu, "")) }],
+      });
       const stored: unknown = JSON.parse(JSON.stringify(presentation));
       expect(DecisionPresentation.parse(stored)).toEqual(presentation);
       expect(digest(stored)).toBe(digest(presentation));

@@ -18,9 +18,11 @@ const start = (place: Place): readonly string[] => ["run", stepsWorkflow, "--inp
 /** Runs `task` for each item, a few at a time: a kill test mostly waits. */
 async function each<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
   const left = [...items];
-  await Promise.all(Array.from({ length: parallel }, async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await task(item);
-  }));
+  await Promise.all(
+    Array.from({ length: parallel }, async () => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await task(item);
+    }),
+  );
 }
 
 const theRun = async (place: Place): Promise<RunDocument | null> => {
@@ -43,7 +45,9 @@ async function goOn(place: Place, settle: "confirm" | "retry"): Promise<{ readon
     const [effect] = run.ambiguous;
     if (effect) {
       wasAmbiguous = true;
-      const settled = await place.pawl(settle === "confirm" ? ["effect", "confirm", effect.key, "--output", '"pay"'] : ["effect", "retry", effect.key], { terminal: true });
+      const settled = await place.pawl(settle === "confirm" ? ["effect", "confirm", effect.key, "--output", '"pay"'] : ["effect", "retry", effect.key], {
+        terminal: true,
+      });
       expect(settled.code, `settling an ambiguous effect: ${settled.out}`).toBeLessThan(2);
       await place.pawl(["resume", run.id]);
     } else if (decision && run.state === "waiting") await place.pawl(["answer", decision.code, "go"], { terminal: true });
@@ -93,36 +97,42 @@ describe("kill -9", () => {
     });
   });
 
-  test.each(["before", "after"] as const)("RUN-6 case 1 %s every commit from the answer to the end; an ambiguous payment is confirmed or tried again", async (when) => {
-    const points = Array.from({ length: toTheEnd }, (_, i): StopPoint => `${when}:${i + 1}`);
-    const ambiguous = new Set<string>();
-    await each(points, async (stop) => {
-      for (const settle of ["confirm", "retry"] as const) {
-        const place = new Place();
-        await place.pawl(start(place));
-        const code = (await theRun(place))?.decisions[0]?.code ?? "";
-        await place.pawl(["answer", code, "go"], { terminal: true, stop });
-        const end = await goOn(place, settle);
-        expectRight(place, end, settle, `${stop} ${settle}`);
-        place.remove();
-        if (end.wasAmbiguous) ambiguous.add(stop);
-        else break;
-      }
-    });
-    expect(ambiguous.size, "somewhere between its beginning and its result the payment is ambiguous").toBeGreaterThan(0);
-  });
+  test.each(["before", "after"] as const)(
+    "RUN-6 case 1 %s every commit from the answer to the end; an ambiguous payment is confirmed or tried again",
+    async (when) => {
+      const points = Array.from({ length: toTheEnd }, (_, i): StopPoint => `${when}:${i + 1}`);
+      const ambiguous = new Set<string>();
+      await each(points, async (stop) => {
+        for (const settle of ["confirm", "retry"] as const) {
+          const place = new Place();
+          await place.pawl(start(place));
+          const code = (await theRun(place))?.decisions[0]?.code ?? "";
+          await place.pawl(["answer", code, "go"], { terminal: true, stop });
+          const end = await goOn(place, settle);
+          expectRight(place, end, settle, `${stop} ${settle}`);
+          place.remove();
+          if (end.wasAmbiguous) ambiguous.add(stop);
+          else break;
+        }
+      });
+      expect(ambiguous.size, "somewhere between its beginning and its result the payment is ambiguous").toBeGreaterThan(0);
+    },
+  );
 
   test.each(["first", "second"] as const)("RUN-7 at twenty moments of the command of step %s", async (step) => {
-    await each(Array.from({ length: 20 }, (_, i) => i + 1), async (tick) => {
-      const place = new Place();
-      const killWhen = (): boolean => Number(place.lines(`${step}.tick`)[0] ?? 0) >= tick;
-      if (step === "first") await place.pawl(start(place), { killWhen });
-      else {
-        await place.pawl(start(place));
-        await place.pawl(["answer", (await theRun(place))?.decisions[0]?.code ?? "", "go"], { terminal: true, killWhen });
-      }
-      expectRight(place, await goOn(place, "confirm"), "confirm", `tick ${tick} of ${step}`);
-      place.remove();
-    });
+    await each(
+      Array.from({ length: 20 }, (_, i) => i + 1),
+      async (tick) => {
+        const place = new Place();
+        const killWhen = (): boolean => Number(place.lines(`${step}.tick`)[0] ?? 0) >= tick;
+        if (step === "first") await place.pawl(start(place), { killWhen });
+        else {
+          await place.pawl(start(place));
+          await place.pawl(["answer", (await theRun(place))?.decisions[0]?.code ?? "", "go"], { terminal: true, killWhen });
+        }
+        expectRight(place, await goOn(place, "confirm"), "confirm", `tick ${tick} of ${step}`);
+        place.remove();
+      },
+    );
   });
 });

@@ -38,7 +38,11 @@ export class Place {
   }
 
   lines(file: string): readonly string[] {
-    return existsSync(join(this.dir, file)) ? readFileSync(join(this.dir, file), "utf8").split("\n").filter((line) => line !== "") : [];
+    return existsSync(join(this.dir, file))
+      ? readFileSync(join(this.dir, file), "utf8")
+          .split("\n")
+          .filter((line) => line !== "")
+      : [];
   }
 
   /** Process that owns the state directory: in a pseudo-terminal it is not our child. */
@@ -50,17 +54,24 @@ export class Place {
   }
 
   /** Runs to its end, or is killed where it stands still (`stop`) or when `killWhen` holds. */
-  async pawl(args: readonly string[], options: { readonly terminal?: boolean; readonly stop?: StopPoint; readonly killWhen?: () => boolean } = {}): Promise<Ended & { readonly commits: number | null }> {
+  async pawl(
+    args: readonly string[],
+    options: { readonly terminal?: boolean; readonly stop?: StopPoint; readonly killWhen?: () => boolean } = {},
+  ): Promise<Ended & { readonly commits: number | null }> {
     const mark = join(this.dir, `mark-${(this.marks += 1)}`);
     const command = [process.execPath, "--import", preload, bin, ...args];
     const env = cleanEnvironment({ PAWL_HOME: this.home, PAWL_TEST_MARK: mark, PAWL_TEST_STOP: options.stop ?? "never:0" });
     const child = options.terminal
-      ? spawn("script", ["--quiet", "--return", "--flush", "--command", command.map(quoted).join(" "), "/dev/null"], { env, stdio: ["ignore", "pipe", "pipe"], cwd: this.dir })
+      ? spawn("script", ["--quiet", "--return", "--flush", "--command", command.map(quoted).join(" "), "/dev/null"], {
+          env,
+          stdio: ["ignore", "pipe", "pipe"],
+          cwd: this.dir,
+        })
       : spawn(command[0] ?? "", command.slice(1), { env, stdio: ["ignore", "pipe", "pipe"], cwd: this.dir });
     const ended = outcome(child);
     const isOver = { value: false };
     void ended.then(() => (isOver.value = true));
-    for (let reached = false; !reached && !isOver.value; ) {
+    for (let reached = false; !reached && !isOver.value;) {
       if (options.stop && existsSync(mark)) {
         const pid = Number(readFileSync(mark, "utf8"));
         if (pid > 0) {

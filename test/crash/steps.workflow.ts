@@ -21,12 +21,30 @@ const ticking = `
 `;
 
 export default workflow({ name: "steps", input: z.object({ dir: z.string() }) })
-  .node("begin", compute(({ input }) => did(input.dir, "begin")), "first")
+  .node(
+    "begin",
+    compute(({ input }) => did(input.dir, "begin")),
+    "first",
+  )
   .node("first", shell({ command: ticking, shell: true, args: ["first"], cwd: ({ input }) => input.dir, parse: ({ stdout }) => stdout.trim() }), "act")
   .node("act", action({ run: ({ input }) => did(input.dir, "act") }), "ask")
-  .node("ask", humanDecision({ audience: "operator", choices: verdict, request: ({ outputs }) => ({ title: "Go on?", subject: outputs.act, presentation: { summary: "Go on?", blocks: [] } }) }), { go: "pay", stop: "stopped" })
+  .node(
+    "ask",
+    humanDecision({
+      audience: "operator",
+      choices: verdict,
+      request: ({ outputs }) => ({ title: "Go on?", subject: outputs.act, presentation: { summary: "Go on?", blocks: [] } }),
+    }),
+    { go: "pay", stop: "stopped" },
+  )
   .node("pay", action({ once: true, run: ({ input }) => did(input.dir, "pay") }), "second")
   .node("second", shell({ command: ticking, shell: true, args: ["second"], cwd: ({ input }) => input.dir, parse: ({ stdout }) => stdout.trim() }), "end")
-  .node("end", compute(({ input, outputs }) => ({ done: did(input.dir, "end"), paid: outputs.pay })))
-  .node("stopped", compute(() => "stopped"))
+  .node(
+    "end",
+    compute(({ input, outputs }) => ({ done: did(input.dir, "end"), paid: outputs.pay })),
+  )
+  .node(
+    "stopped",
+    compute(() => "stopped"),
+  )
   .build();

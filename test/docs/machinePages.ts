@@ -82,7 +82,8 @@ function diagram(node: AnyStateNode, indent: string): string[] {
     for (const [event, transitions] of child.transitions) {
       for (const transition of transitions) {
         const guard = nameOf(transition.guard);
-        for (const target of transition.target ?? []) lines.push(`${indent}${idOf(child)} --> ${idOf(target)}: ${labelOf(event)}${guard === null ? "" : ` [${guard}]`}`);
+        for (const target of transition.target ?? [])
+          lines.push(`${indent}${idOf(child)} --> ${idOf(target)}: ${labelOf(event)}${guard === null ? "" : ` [${guard}]`}`);
       }
     }
     if (child.type === "final") lines.push(`${indent}${idOf(child)} --> [*]`);
@@ -92,11 +93,17 @@ function diagram(node: AnyStateNode, indent: string): string[] {
 
 /** Transitions of the root itself hold in every state. */
 function fromAnywhere(root: AnyStateNode): string[] {
-  const moves = [...root.transitions].flatMap(([event, transitions]) => transitions.flatMap((transition) => (transition.target ?? []).map((target: AnyStateNode) => `  any --> ${idOf(target)}: ${labelOf(event)}`)));
+  const moves = [...root.transitions].flatMap(([event, transitions]) =>
+    transitions.flatMap((transition) => (transition.target ?? []).map((target: AnyStateNode) => `  any --> ${idOf(target)}: ${labelOf(event)}`)),
+  );
   return moves.length === 0 ? [] : ['  state "any state that is not final" as any', ...moves];
 }
 
 const idOf = (node: AnyStateNode): string => node.id.replaceAll(/[^A-Za-z0-9]/g, "_");
 
 /** Mermaid reads a colon as the end of the label. */
-const labelOf = (event: string): string => event.replace(/^xstate\.after\.(\w+)\..*$/, "after $1").replace(/^xstate\.(done|error)\.actor\.(.*)$/, "$2 $1").replaceAll(":", " ");
+const labelOf = (event: string): string =>
+  event
+    .replace(/^xstate\.after\.(\w+)\..*$/, "after $1")
+    .replace(/^xstate\.(done|error)\.actor\.(.*)$/, "$2 $1")
+    .replaceAll(":", " ");

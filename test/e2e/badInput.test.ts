@@ -17,12 +17,14 @@ afterEach(() => f.remove());
 /** Every file below a directory with the digest of its bytes. */
 function contents(directory: string): readonly string[] {
   if (!existsSync(directory)) return [];
-  return readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .map((name) => join(directory, name))
-    // SQLite's own files beside the database come and go with readers; what was stored stands in the database.
-    .filter((path) => statSync(path).isFile() && !/-(?:wal|shm)$/.test(path))
-    .map((path) => `${path} ${createHash("sha256").update(readFileSync(path)).digest("hex")}`)
-    .sort();
+  return (
+    readdirSync(directory, { recursive: true, encoding: "utf8" })
+      .map((name) => join(directory, name))
+      // SQLite's own files beside the database come and go with readers; what was stored stands in the database.
+      .filter((path) => statSync(path).isFile() && !/-(?:wal|shm)$/.test(path))
+      .map((path) => `${path} ${createHash("sha256").update(readFileSync(path)).digest("hex")}`)
+      .sort()
+  );
 }
 
 const workflowFile = (name: string, text: string): string => {
@@ -43,9 +45,17 @@ describe("wrong requests", () => {
   const cases: readonly { readonly name: string; readonly args: () => readonly string[]; readonly says: readonly (string | RegExp)[] }[] = [
     { name: "an unknown workflow", args: () => ["run", "aproval"], says: ["aproval", /Looked for/] },
     { name: "a file that is not there", args: () => ["run", "./nothing.workflow.ts"], says: ["nothing.workflow.ts"] },
-    { name: "broken TypeScript", args: () => ["run", workflowFile("broken.workflow.ts", "export default workflow({\n  name: 'x',,\n});\n")], says: ["broken.workflow.ts", /:2\b/] },
+    {
+      name: "broken TypeScript",
+      args: () => ["run", workflowFile("broken.workflow.ts", "export default workflow({\n  name: 'x',,\n});\n")],
+      says: ["broken.workflow.ts", /:2\b/],
+    },
     { name: "a missing case", args: () => ["run", workflowFile("gap.workflow.ts", missingCase)], says: ["gap.workflow.ts", '"ask"', '"stop"'] },
-    { name: "a default export that is no workflow", args: () => ["run", workflowFile("none.workflow.ts", "export default 7;\n")], says: ["none.workflow.ts", "default"] },
+    {
+      name: "a default export that is no workflow",
+      args: () => ["run", workflowFile("none.workflow.ts", "export default 7;\n")],
+      says: ["none.workflow.ts", "default"],
+    },
     { name: "input that does not fit", args: () => ["run", "./approval.workflow.ts", "--input", '{"task":7}'], says: ["task", /string/] },
     { name: "input that is no JSON", args: () => ["run", "./approval.workflow.ts", "--input", "{task:1}"], says: [/JSON/] },
     { name: "an unknown run", args: () => ["show", "r_nothing"], says: ["r_nothing"] },

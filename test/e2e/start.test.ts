@@ -29,7 +29,7 @@ beforeEach(() => {
   git("tag", "v2.4.1");
   writeFileSync(join(repo, "b.txt"), "b\n");
   git("add", "--all");
-  git("commit", "--quiet", "--message", "Add b, with <angle> & \"quotes\"");
+  git("commit", "--quiet", "--message", 'Add b, with <angle> & "quotes"');
 });
 
 afterEach(() => {

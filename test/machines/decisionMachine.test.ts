@@ -13,8 +13,17 @@ test("DEC-2 the first valid answer is accepted, told so, and is the output", () 
   for (const name of all) {
     const after = open(name).send(submit({ choice: "replan", input: "fewer steps" }));
     expect(after).toMatchObject({ status: "done", value: "accepted", output: { case: "replan", value: { choice: "replan", input: "fewer steps" } } });
-    expect(after.reply).toMatchObject({ type: "pawl.reply", code: "accepted", receipt: { provenance: "human", response: { choice: "replan", input: "fewer steps" }, at: openedAt + 1000 } });
-    expect(DecisionResolution.parse(after.context.resolution)).toMatchObject({ source: ann, idempotencyKey: "k1", revision: 1, digests: inputs[name].request.digests });
+    expect(after.reply).toMatchObject({
+      type: "pawl.reply",
+      code: "accepted",
+      receipt: { provenance: "human", response: { choice: "replan", input: "fewer steps" }, at: openedAt + 1000 },
+    });
+    expect(DecisionResolution.parse(after.context.resolution)).toMatchObject({
+      source: ann,
+      idempotencyKey: "k1",
+      revision: 1,
+      digests: inputs[name].request.digests,
+    });
   }
 });
 
@@ -50,7 +59,12 @@ test("DEC-4 case 25 the deadline takes the default, with the provenance timeout"
 });
 
 test("DEC-4 the deadline without a default expires the decision, which the node can route as timed out", () => {
-  expect(open("expiring").send(timer())).toMatchObject({ status: "done", value: "expired", output: { failed: { reason: "decisionExpired", message: expect.stringContaining("approve") } }, context: { resolution: null } });
+  expect(open("expiring").send(timer())).toMatchObject({
+    status: "done",
+    value: "expired",
+    output: { failed: { reason: "decisionExpired", message: expect.stringContaining("approve") } },
+    context: { resolution: null },
+  });
 });
 
 test("DEC-12 the deadline's timer is armed once, for the absolute time, and goes with the settlement", () => {
@@ -121,7 +135,13 @@ test("DEC-10 somebody who may not answer gets a notice without content, and is a
 test("DEC-1 a cancellation ends it without a resolution, and says why", () => {
   for (const name of all) {
     const after = open(name).send({ type: "decision.cancel", reason: "replaced", at: openedAt + 9 });
-    expect(after).toMatchObject({ status: "done", value: "cancelled", reply: { code: "cancelled" }, output: { failed: { reason: "decisionCancelled", message: expect.stringContaining("replaced") } }, context: { resolution: null, ended: { at: openedAt + 9, reason: "replaced" } } });
+    expect(after).toMatchObject({
+      status: "done",
+      value: "cancelled",
+      reply: { code: "cancelled" },
+      output: { failed: { reason: "decisionCancelled", message: expect.stringContaining("replaced") } },
+      context: { resolution: null, ended: { at: openedAt + 9, reason: "replaced" } },
+    });
   }
 });
 
@@ -131,7 +151,13 @@ test("DEC-11 the audit keeps every candidate with its kind, the losing deadline 
     .send(submit({ choice: "no", idempotencyKey: "k2" }))
     .send(submit({ idempotencyKey: "k3" }));
   expect(outcomes(after.context.audit)).toEqual(["channel humanOnly", "human invalid", "human won", "policy lost"]);
-  expect(outcomes(open("defaulting").send(submit({ at: deadlineAt + 1 })).send(timer(deadlineAt + 2)).context.audit)).toEqual(["human defaulted", "policy won"]);
+  expect(
+    outcomes(
+      open("defaulting")
+        .send(submit({ at: deadlineAt + 1 }))
+        .send(timer(deadlineAt + 2)).context.audit,
+    ),
+  ).toEqual(["human defaulted", "policy won"]);
   expect(outcomes(open("expiring").send({ type: "decision.cancel", reason: "x" }).context.audit)).toEqual(["control won", "policy lost"]);
   expect(outcomes(open("untimed").send(submit()).context.audit)).toEqual(["human won"]);
 });
@@ -170,7 +196,11 @@ test("DEC-3 an event from outside is checked at the door, with the path of what 
     [{ type: "decision.open" }, "answer.type"],
     [null, "answer"],
   ];
-  for (const [event, path] of bad) expect(refusalOf(() => parseDecisionEvent(event)), path).toMatchObject({ code: "invalidInput", path });
+  for (const [event, path] of bad)
+    expect(
+      refusalOf(() => parseDecisionEvent(event)),
+      path,
+    ).toMatchObject({ code: "invalidInput", path });
 });
 
 test("DEC-12 decision and node can be registered: named sources, a version, bounded loops", () => {

@@ -49,7 +49,13 @@ function check(before: Stepped, event: { readonly type: string }, after: Stepped
 
 for (const name of names) {
   test(`DEC-1 DEC-3 every path of a decision (${name}) ends once or not at all, and every event × state has its answer`, () => {
-    const options = { input: inputs[name], events: events(name), stopWhen: (state: { status: string }) => state.status !== "active", serializeState: (state: Node) => identity(state), limit: 5000 };
+    const options = {
+      input: inputs[name],
+      events: events(name),
+      stopWhen: (state: { status: string }) => state.status !== "active",
+      serializeState: (state: Node) => identity(state),
+      limit: 5000,
+    };
     const paths = getShortestPaths(decisionMachine, options);
     const ends = new Set<string>();
     expect(paths.length).toBeGreaterThan(10);
@@ -64,15 +70,24 @@ for (const name of names) {
       if (decision.status === "done") ends.add(String(decision.value));
       else for (const event of events(name)) check(decision, event, decision.send(event));
       // A finished one takes nothing any more.
-      if (decision.status === "done") for (const event of events(name)) expect(decision.send(event)).toMatchObject({ changed: false, value: decision.value, records: [] });
+      if (decision.status === "done")
+        for (const event of events(name)) expect(decision.send(event)).toMatchObject({ changed: false, value: decision.value, records: [] });
     }
-    expect([...ends].sort()).toEqual(name === "untimed" ? ["accepted", "cancelled"] : name === "defaulting" ? ["accepted", "cancelled", "defaulted"] : ["accepted", "cancelled", "expired"]);
+    expect([...ends].sort()).toEqual(
+      name === "untimed" ? ["accepted", "cancelled"] : name === "defaulting" ? ["accepted", "cancelled", "defaulted"] : ["accepted", "cancelled", "expired"],
+    );
   });
 }
 
 test("DEC-1 every simple path over the states alone", () => {
   for (const name of names) {
-    const paths = getSimplePaths(decisionMachine, { input: inputs[name], events: events(name), stopWhen: (state: { status: string }) => state.status !== "active", serializeState: (state: Node) => JSON.stringify(state.value), limit: 1000 });
+    const paths = getSimplePaths(decisionMachine, {
+      input: inputs[name],
+      events: events(name),
+      stopWhen: (state: { status: string }) => state.status !== "active",
+      serializeState: (state: Node) => JSON.stringify(state.value),
+      limit: 1000,
+    });
     const reached = paths.map(({ state }) => JSON.stringify(state.value));
     expect(new Set(reached).size).toBe(name === "untimed" ? 3 : 4);
     for (const path of paths) expect(path.steps.length).toBeLessThanOrEqual(2);

@@ -11,7 +11,8 @@ const cancelled = open("untimed").send({ type: "decision.cancel", reason: "run c
 /** As a run's cancellation leaves it: the actor stopped where it was. */
 const stopped: DecisionViewLike = { ...open("defaulting").view, record: { id: facts.decision, status: "stopped", updatedAt: openedAt + 70 } };
 
-const ask = (to: Stepped | DecisionViewLike, event: { readonly type: string; readonly [key: string]: unknown }) => answerWhenFinished("view" in to ? to.view : to, { id: "e_1", ...event });
+const ask = (to: Stepped | DecisionViewLike, event: { readonly type: string; readonly [key: string]: unknown }) =>
+  answerWhenFinished("view" in to ? to.view : to, { id: "e_1", ...event });
 const again = submit({ choice: "replan", input: "less", at: openedAt + 5000 });
 
 test("DEC-5 case 24 the same again gets the saved result: by key, and by answer and actor under another key", () => {
@@ -27,13 +28,18 @@ test("DEC-6 the winner's key with other content is keyReused, a loser's too", ()
   expect(ask(answered, submit({ choice: "go" })).code).toBe("keyReused");
   expect(ask(answered, { ...again, source: bob }).code).toBe("keyReused");
   expect(ask(answered, { ...again, revision: 1 }).code).toBe("keyReused");
-  const mended = open("untimed").send(submit({ choice: "no", idempotencyKey: "first" })).send(submit({ idempotencyKey: "second" }));
+  const mended = open("untimed")
+    .send(submit({ choice: "no", idempotencyKey: "first" }))
+    .send(submit({ idempotencyKey: "second" }));
   expect(ask(mended, submit({ choice: "stop", idempotencyKey: "first" })).code).toBe("keyReused");
 });
 
 test("DEC-7 case 12 another answer after a winner is told the winner and changes nothing", () => {
   const receipt = answered.reply?.receipt;
-  expect(ask(answered, submit({ choice: "stop", idempotencyKey: "k9", source: bob }))).toEqual({ code: "alreadyDecided", reply: { code: "alreadyDecided", message: expect.stringContaining('"replan"'), receipt } });
+  expect(ask(answered, submit({ choice: "stop", idempotencyKey: "k9", source: bob }))).toEqual({
+    code: "alreadyDecided",
+    reply: { code: "alreadyDecided", message: expect.stringContaining('"replan"'), receipt },
+  });
   expect(ask(answered, submit({ choice: "replan", input: "less", idempotencyKey: "k9", source: bob })).code).toBe("alreadyDecided");
   expect(ask(answered, submit({ choice: "nonsense", idempotencyKey: "k9" })).code).toBe("alreadyDecided");
   expect(ask(answered, { type: "decision.cancel", reason: "x" })).toMatchObject({ code: "alreadyDecided", reply: { receipt } });
@@ -68,7 +74,8 @@ test("DEC-8 case 172 an approval is not good for another digest: after the settl
 });
 
 test("DEC-10 the model is refused whatever the state", () => {
-  for (const state of [answered, defaulted, expired, cancelled, stopped]) expect(ask(state, submit({ source: { kind: "model", channel: "tool", actor: "m" } }))).toMatchObject({ code: "humanOnly", reply: { receipt: null } });
+  for (const state of [answered, defaulted, expired, cancelled, stopped])
+    expect(ask(state, submit({ source: { kind: "model", channel: "tool", actor: "m" } }))).toMatchObject({ code: "humanOnly", reply: { receipt: null } });
 });
 
 test("DEC-3 an event that a decision does not know changes nothing and is said to be invalid", () => {
@@ -84,14 +91,29 @@ test("DEC-3 a decision that a fault stopped while open says that it is blocked, 
 
 test("DEC-19 the index row says what the decision is and how it ended", () => {
   const row = (of: Stepped | DecisionViewLike) => projectDecision("view" in of ? of.view : of);
-  const base = { id: facts.decision, run: "r_1", node: "approve", visit: "r_1/graph/approve.3", code: "ABCDEF0", title: "Approve the plan", audience: "operator", createdAt };
+  const base = {
+    id: facts.decision,
+    run: "r_1",
+    node: "approve",
+    visit: "r_1/graph/approve.3",
+    code: "ABCDEF0",
+    title: "Approve the plan",
+    audience: "operator",
+    createdAt,
+  };
   const timed = { deadlineAt, defaultChoice: "stop" };
-  expect(row(open("untimed"))).toEqual([{ table: "decisions", row: { ...base, state: "open", deadlineAt: null, defaultChoice: null, choice: null, settledAt: null } }]);
+  expect(row(open("untimed"))).toEqual([
+    { table: "decisions", row: { ...base, state: "open", deadlineAt: null, defaultChoice: null, choice: null, settledAt: null } },
+  ]);
   expect(row(open("defaulting"))).toEqual([{ table: "decisions", row: { ...base, ...timed, state: "open", choice: null, settledAt: null } }]);
   expect(row(answered)).toEqual([{ table: "decisions", row: { ...base, ...timed, state: "accepted", choice: "replan", settledAt: openedAt + 1000 } }]);
   expect(row(defaulted)).toEqual([{ table: "decisions", row: { ...base, ...timed, state: "defaulted", choice: "stop", settledAt: deadlineAt } }]);
-  expect(row(expired)).toEqual([{ table: "decisions", row: { ...base, deadlineAt, defaultChoice: null, state: "expired", choice: null, settledAt: deadlineAt } }]);
-  expect(row(cancelled)).toEqual([{ table: "decisions", row: { ...base, deadlineAt: null, defaultChoice: null, state: "cancelled", choice: null, settledAt: openedAt + 9 } }]);
+  expect(row(expired)).toEqual([
+    { table: "decisions", row: { ...base, deadlineAt, defaultChoice: null, state: "expired", choice: null, settledAt: deadlineAt } },
+  ]);
+  expect(row(cancelled)).toEqual([
+    { table: "decisions", row: { ...base, deadlineAt: null, defaultChoice: null, state: "cancelled", choice: null, settledAt: openedAt + 9 } },
+  ]);
   expect(row(stopped)).toEqual([{ table: "decisions", row: { ...base, ...timed, state: "cancelled", choice: null, settledAt: openedAt + 70 } }]);
   expectTypeOf<DecisionRowWrite>().toExtend<RowWrite>();
 });

@@ -18,7 +18,10 @@ import { afterMs, ann, bob, deadlineAt } from "./decisionKit.ts";
 
 /** Stands for a graph: one visit of the node, and what came of it. */
 const graph = setup({
-  types: {} as { context: { waiting: string[]; output: NodeOutput | NodeFailure | null; error: unknown }; events: { type: "node.waiting"; node: string } | { type: "leave" } },
+  types: {} as {
+    context: { waiting: string[]; output: NodeOutput | NodeFailure | null; error: unknown };
+    events: { type: "node.waiting"; node: string } | { type: "leave" };
+  },
   actors: { approve: visited(humanDecisionNode, (input: NodeInput) => input.visit) },
   actions: {
     note: assign({ waiting: ({ context, event }) => (event.type === "node.waiting" ? [...context.waiting, event.node] : context.waiting) }),
@@ -52,14 +55,28 @@ afterEach(async () => {
 });
 
 /** The effect as the host runs it, but for the author's callbacks. */
-const asking = (change: Parameters<typeof build>[0] = {}): Executor => async () => {
-  const built = build(change);
-  return preparedDecision(built, [...decisionCodes(built.request.digests.request)][0] ?? "");
-};
+const asking =
+  (change: Parameters<typeof build>[0] = {}): Executor =>
+  async () => {
+    const built = build(change);
+    return preparedDecision(built, [...decisionCodes(built.request.digests.request)][0] ?? "");
+  };
 
 async function runtimeOn(store: Store, clock: FakeClock, prepare: Executor): Promise<Runtime> {
-  const definitions = createRegistry([defineMachine(graph), defineMachine(humanDecisionNode), defineMachine(decisionMachine, { parseEvent: parseDecisionEvent, project: projectDecision, whenFinished: answerWhenFinished, unhandled: "refused" })]);
-  const runtime = await createRuntime({ store, clock, definitions, executors: { "pawl.decision.prepare": prepare }, onError: (error) => { throw error; } });
+  const definitions = createRegistry([
+    defineMachine(graph),
+    defineMachine(humanDecisionNode),
+    defineMachine(decisionMachine, { parseEvent: parseDecisionEvent, project: projectDecision, whenFinished: answerWhenFinished, unhandled: "refused" }),
+  ]);
+  const runtime = await createRuntime({
+    store,
+    clock,
+    definitions,
+    executors: { "pawl.decision.prepare": prepare },
+    onError: (error) => {
+      throw error;
+    },
+  });
   closers.push(() => runtime.close());
   return runtime;
 }
@@ -111,14 +128,23 @@ test("DEC-5 case 24 an answer repeated after the settlement gets the saved resul
   const { runtime } = await asked();
   const first = await runtime.send(decision, answer(), { eventId: "e1" });
   expect(await runtime.send(decision, answer(), { eventId: "e1" })).toEqual({ ...first, status: "duplicate" });
-  expect(await runtime.send(decision, answer(), { eventId: "e2" })).toMatchObject({ status: "refused", code: "duplicate", reply: { receipt: { response: { choice: "go" } } } });
-  expect(await runtime.send(decision, answer({ idempotencyKey: "k2", choice: "stop", source: bob }))).toMatchObject({ status: "refused", code: "alreadyDecided" });
+  expect(await runtime.send(decision, answer(), { eventId: "e2" })).toMatchObject({
+    status: "refused",
+    code: "duplicate",
+    reply: { receipt: { response: { choice: "go" } } },
+  });
+  expect(await runtime.send(decision, answer({ idempotencyKey: "k2", choice: "stop", source: bob }))).toMatchObject({
+    status: "refused",
+    code: "alreadyDecided",
+  });
 });
 
 test("DEC-3 refused answers leave the decision open for the right one", async () => {
   const { runtime } = await asked();
   expect(await runtime.send(decision, answer({ choice: "no" }))).toMatchObject({ status: "applied", reply: { code: "invalid" } });
-  expect(await runtime.send(decision, answer({ idempotencyKey: "k2", source: { kind: "model", channel: "tool", actor: "m" } }))).toMatchObject({ reply: { code: "humanOnly" } });
+  expect(await runtime.send(decision, answer({ idempotencyKey: "k2", source: { kind: "model", channel: "tool", actor: "m" } }))).toMatchObject({
+    reply: { code: "humanOnly" },
+  });
   await expect(runtime.send(decision, answer({ force: true }))).rejects.toMatchObject({ code: "invalidInput" });
   expect(await outcome(runtime)).toMatchObject({ value: "approve" });
   expect(await runtime.send(decision, answer({ idempotencyKey: "k3" }))).toMatchObject({ reply: { code: "accepted" } });
@@ -144,7 +170,10 @@ test("DEC-12 the default holds at its absolute time, over a restart of the proce
 test("DEC-2 case 29 an answer that is read at the deadline itself beats the default, and one answer wins", async () => {
   const { runtime, store, clock } = await asked(asking({ onTimeout: { afterMs, response: { choice: "stop" } } }));
   clock.set(deadlineAt);
-  const receipts = await Promise.all([runtime.send(decision, answer()), runtime.send(decision, answer({ choice: "replan", input: "x", idempotencyKey: "k2", source: bob }))]);
+  const receipts = await Promise.all([
+    runtime.send(decision, answer()),
+    runtime.send(decision, answer({ choice: "replan", input: "x", idempotencyKey: "k2", source: bob })),
+  ]);
   await settledTimers(runtime);
   expect(receipts.map(({ code, reply }) => code ?? reply)).toMatchObject([{ code: "accepted" }, "alreadyDecided"]);
   expect(await rows(store)).toMatchObject([{ state: "accepted", choice: "go" }]);
@@ -160,10 +189,18 @@ test("DEC-21 an expiry ends the node with the reason that takes the timedOut rou
 });
 
 test("DEC-20 a request that cannot be made fails the visit with its reason, and nobody is asked", async () => {
-  for (const prepare of [asking({ request: { title: "" } }), async () => { throw new EffectFailure("nodeFailed", "the request callback threw"); }]) {
+  for (const prepare of [
+    asking({ request: { title: "" } }),
+    async () => {
+      throw new EffectFailure("nodeFailed", "the request callback threw");
+    },
+  ]) {
     const { runtime, store } = await asked(prepare);
     const { context } = await outcome(runtime);
-    expect(context).toMatchObject({ waiting: [], output: { failed: { reason: expect.any(String), message: expect.stringMatching(/request\.title|callback threw/) } } });
+    expect(context).toMatchObject({
+      waiting: [],
+      output: { failed: { reason: expect.any(String), message: expect.stringMatching(/request\.title|callback threw/) } },
+    });
     expect(await rows(store)).toEqual([]);
   }
 });

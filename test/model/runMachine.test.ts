@@ -10,12 +10,17 @@ const id = "r_00000000000000000000000000";
 const input: RunInput = { run: id, workflow: "model", source: "s", graph: "g", input: { json: "{}" }, session: null, cwd: "/" };
 
 /** A graph that does as it is told: it stands for any compiled one. */
-const toldGraph: AnyStateMachine = setup({ types: {} as { context: { end: RunEnd | null }; events: { type: "tell"; event: EventObject } | { type: "end"; end: RunEnd }; output: RunEnd } }).createMachine({
+const toldGraph: AnyStateMachine = setup({
+  types: {} as { context: { end: RunEnd | null }; events: { type: "tell"; event: EventObject } | { type: "end"; end: RunEnd }; output: RunEnd },
+}).createMachine({
   id: "pawl.graph",
   version: "g",
   context: { end: null },
   initial: "on",
-  states: { on: { on: { tell: { actions: sendParent(({ event }) => event.event) }, end: "off" } }, off: { type: "final", output: ({ event }) => ("end" in event ? event.end : null) } },
+  states: {
+    on: { on: { tell: { actions: sendParent(({ event }) => event.event) }, end: "off" } },
+    off: { type: "final", output: ({ event }) => ("end" in event ? event.end : null) },
+  },
   output: ({ event }) => (event as unknown as { output: RunEnd }).output, // the event of the end carries the final state's output
 });
 
@@ -45,19 +50,25 @@ const events: readonly (EventObject & { readonly [key: string]: unknown })[] = [
 
 const options = { input, events, stopWhen: (snapshot: { status: string }) => snapshot.status !== "active" };
 const paths = getShortestPaths(runMachine as AnyStateMachine, options as never);
-const edges = adjacencyMapToArray(getAdjacencyMap(runMachine as AnyStateMachine, options as never)).map(({ state, event, nextState }) => ({ from: state, event: event as (typeof events)[number], to: nextState }));
+const edges = adjacencyMapToArray(getAdjacencyMap(runMachine as AnyStateMachine, options as never)).map(({ state, event, nextState }) => ({
+  from: state,
+  event: event as (typeof events)[number],
+  to: nextState,
+}));
 
 const registry = () => createRegistry([defineMachine(runMachine), defineMachine(toldGraph)]);
 
 /** What makes this event happen to the run, in a directory that was just opened. */
 async function happen(replay: Replay, event: (typeof events)[number]) {
   const { type, at: _at, ...payload } = event;
-  if (type === "xstate.done.actor.prepare") return replay.step(id, { "pawl.run.prepare": async () => ({ output: { ready: true } }) }, async ({ runtime }) => runtime.adopt(id));
+  if (type === "xstate.done.actor.prepare")
+    return replay.step(id, { "pawl.run.prepare": async () => ({ output: { ready: true } }) }, async ({ runtime }) => runtime.adopt(id));
   if (type === "xstate.error.actor.prepare") {
     const { reason, message } = event["error"] as { reason: string; message: string };
     return replay.step(id, { "pawl.run.prepare": () => Promise.reject(new EffectFailure(reason, message)) }, async ({ runtime }) => runtime.adopt(id));
   }
-  if (type === "xstate.done.actor.graph") return replay.step(id, {}, async ({ runtime }) => void (await runtime.send(await graphOf(runtime), { type: "end", end: event["output"] })));
+  if (type === "xstate.done.actor.graph")
+    return replay.step(id, {}, async ({ runtime }) => void (await runtime.send(await graphOf(runtime), { type: "end", end: event["output"] })));
   return replay.step(id, {}, async ({ runtime }) => void (await runtime.send(id, { type, ...payload })));
 }
 
@@ -81,7 +92,15 @@ describe("the run's chart on the real runtime, its database opened anew before e
   });
 
   const tried = edges.filter((edge) => isPossible(edge.from as { value: unknown }, edge.event.type));
-  test.each(tried.map((edge) => [`${JSON.stringify((edge.from as { value: unknown }).value)} ${edge.event.type} ${JSON.stringify(edge.event["by"] ?? edge.event["output"] ?? edge.event["error"] ?? "")}`, edge] as const))("RUN-2 %s", async (_name, edge) => {
+  test.each(
+    tried.map(
+      (edge) =>
+        [
+          `${JSON.stringify((edge.from as { value: unknown }).value)} ${edge.event.type} ${JSON.stringify(edge.event["by"] ?? edge.event["output"] ?? edge.event["error"] ?? "")}`,
+          edge,
+        ] as const,
+    ),
+  )("RUN-2 %s", async (_name, edge) => {
     const path = paths.find((candidate) => JSON.stringify(candidate.state) === JSON.stringify(edge.from));
     expect(path, "a path to the edge's source").toBeDefined();
     const replay = new Replay(registry);
@@ -91,7 +110,11 @@ describe("the run's chart on the real runtime, its database opened anew before e
       for (const step of path?.steps.slice(1) ?? []) await happen(replay, step.event as (typeof events)[number]);
       seen = await happen(replay, edge.event);
       const expected = edge.to as { value: unknown; context: unknown; status: string };
-      expect({ value: seen?.value, context: seen?.context, status: seen?.record.status }).toEqual({ value: expected.value, context: expected.context, status: expected.status });
+      expect({ value: seen?.value, context: seen?.context, status: seen?.record.status }).toEqual({
+        value: expected.value,
+        context: expected.context,
+        status: expected.status,
+      });
     } finally {
       replay.remove();
     }

@@ -30,7 +30,16 @@ test("TEXT-2 case 160 flags, families, CJK and combining marks take the cells th
 });
 
 test("TEXT-2 plain characters take the cells that the grapheme rules give them, each and together", () => {
-  const ranges = [[0x20, 0x7e], [0xc0, 0x24f], [0x400, 0x482], [0x3041, 0x3096], [0x30a1, 0x30fa], [0x3400, 0x4dbf], [0x4e00, 0x9fff], [0xac00, 0xd7a3]] as const;
+  const ranges = [
+    [0x20, 0x7e],
+    [0xc0, 0x24f],
+    [0x400, 0x482],
+    [0x3041, 0x3096],
+    [0x30a1, 0x30fa],
+    [0x3400, 0x4dbf],
+    [0x4e00, 0x9fff],
+    [0xac00, 0xd7a3],
+  ] as const;
   for (const [from, to] of ranges) {
     const all = Array.from({ length: to - from + 1 }, (_, i) => String.fromCharCode(from + i));
     expect(all.filter((character) => cellWidth(character) !== stringWidth(character))).toEqual([]);
@@ -70,7 +79,37 @@ test("TEXT-6 a label is cut at a grapheme with an ellipsis, on one line", () => 
   expect(truncate("日本", 1)).toBe("…");
 });
 
-const texts = fc.array(fc.oneof(fc.string({ unit: "binary", maxLength: 10 }), fc.string({ unit: "grapheme", maxLength: 10 }), fc.constantFrom(" ", "  ", "\n", "\t", "日本語", "👨‍👩‍👧‍👦", "🇩🇪", "🇩", "e\u0301", "\u0301", "ᄀᄀ", "ᄀ", "ᅡ", "\u200D", "\u202E", "ி", "কি", "ﾞ", "\ud800", "word")), { maxLength: 25 }).map((parts) => parts.join(""));
+const texts = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: "binary", maxLength: 10 }),
+      fc.string({ unit: "grapheme", maxLength: 10 }),
+      fc.constantFrom(
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "日本語",
+        "👨‍👩‍👧‍👦",
+        "🇩🇪",
+        "🇩",
+        "e\u0301",
+        "\u0301",
+        "ᄀᄀ",
+        "ᄀ",
+        "ᅡ",
+        "\u200D",
+        "\u202E",
+        "ி",
+        "কি",
+        "ﾞ",
+        "\ud800",
+        "word",
+      ),
+    ),
+    { maxLength: 25 },
+  )
+  .map((parts) => parts.join(""));
 const squeezed = (text: string) => text.replace(/\s+/g, "");
 
 test("TEXT-3 no line is wider than its screen, at any width, and nothing is left out", () => {

@@ -17,7 +17,10 @@ test("TEXT-5 a grapheme longer than a part is cut between code points", () => {
 });
 
 test("TEXT-5 parts put together are the text, none is longer than allowed, none cuts a code point", () => {
-  const texts = fc.array(fc.oneof(fc.string({ unit: "grapheme", maxLength: 30 }), fc.constantFrom(" ", "\n", "\n\n", "😀", "👨‍👩‍👧‍👦")), { maxLength: 60 }).map((parts) => parts.join("")).filter((text) => text.isWellFormed());
+  const texts = fc
+    .array(fc.oneof(fc.string({ unit: "grapheme", maxLength: 30 }), fc.constantFrom(" ", "\n", "\n\n", "😀", "👨‍👩‍👧‍👦")), { maxLength: 60 })
+    .map((parts) => parts.join(""))
+    .filter((text) => text.isWellFormed());
   fc.assert(
     fc.property(texts, fc.integer({ min: 2, max: 80 }), (text, units) => {
       const parts = splitParts(text, units);

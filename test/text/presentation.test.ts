@@ -8,7 +8,14 @@ const page: PresentationText = {
   summary: "Release 1.4 of the library, with two fixes.",
   blocks: [
     { kind: "section", title: "Findings" },
-    { kind: "fields", fields: [{ label: "tests", value: "212 passed, none failed, in 41 s on two cores" }, { label: "open issues", value: "3" }, { label: "notes", value: "" }] },
+    {
+      kind: "fields",
+      fields: [
+        { label: "tests", value: "212 passed, none failed, in 41 s on two cores" },
+        { label: "open issues", value: "3" },
+        { label: "notes", value: "" },
+      ],
+    },
     { kind: "paragraph", text: "Nothing else changed since the last tag.\nThe tree is clean." },
     { kind: "bullets", items: ["Fix the clock that went backwards", "日本語のテキストも折り返される"] },
     { kind: "bullets", items: [] },
@@ -98,7 +105,19 @@ test("TEXT-4 a presentation without a width breaks only where the text does", ()
 
 test("TEXT-4 case 32 case 164 hostile text is written out wherever it stands", () => {
   const hostile = "\u001b[2J\u202Eevil\u200B\u009b";
-  const lines = renderPresentation({ summary: hostile, blocks: [{ kind: "section", title: hostile }, { kind: "fields", fields: [{ label: hostile, value: hostile }] }, { kind: "bullets", items: [hostile] }, { kind: "preformatted", text: hostile }, { kind: "paragraph", text: hostile }] }, 200);
+  const lines = renderPresentation(
+    {
+      summary: hostile,
+      blocks: [
+        { kind: "section", title: hostile },
+        { kind: "fields", fields: [{ label: hostile, value: hostile }] },
+        { kind: "bullets", items: [hostile] },
+        { kind: "preformatted", text: hostile },
+        { kind: "paragraph", text: hostile },
+      ],
+    },
+    200,
+  );
   const shownAs = visible(hostile);
   expect(lines.filter((line) => line.includes(shownAs))).toHaveLength(6);
   expect(lines.join("")).not.toMatch(/[\u001b\u009b\u202e\u200b]/);

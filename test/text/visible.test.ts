@@ -7,7 +7,9 @@ const dangerous = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2
 
 test("TEXT-1 case 32 bidi controls, zero-width characters and C1 are shown written out", () => {
   expect(visible("pay \u202E001\u202C \u200Bnow \u2066x\u2069\u009b2J")).toBe("pay \\u{202E}001\\u{202C} \\u{200B}now \\u{2066}x\\u{2069}\\u{9B}2J");
-  expect(visible("a\u00ADb\uFEFFc\u2060d\u034Fe\u3164f\u2028g\u{E0041}h\u{E0100}i")).toBe("a\\u{AD}b\\u{FEFF}c\\u{2060}d\\u{34F}e\\u{3164}f\\u{2028}g\\u{E0041}h\\u{E0100}i");
+  expect(visible("a\u00ADb\uFEFFc\u2060d\u034Fe\u3164f\u2028g\u{E0041}h\u{E0100}i")).toBe(
+    "a\\u{AD}b\\u{FEFF}c\\u{2060}d\\u{34F}e\\u{3164}f\\u{2028}g\\u{E0041}h\\u{E0100}i",
+  );
 });
 
 test("TEXT-1 case 164 terminal sequences never stay raw", () => {
@@ -20,7 +22,28 @@ test("TEXT-1 case 164 terminal sequences never stay raw", () => {
 });
 
 test("TEXT-1 emoji and joined scripts stay whole", () => {
-  const kept = ["👨‍👩‍👧‍👦", "🏳️‍🌈", "❤️‍🔥", "👩🏽‍🚀", "👁️‍🗨️", "👁‍🗨", "1️⃣", "#️⃣", "☎︎", "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", "می\u200Cخواهم", "क्\u200Dष", "ශ්\u200Dරී", "葛\u{E0100}", "ᠠ\u180B", "é", "e\u0301", "ﷺ", "日本語", "עברית"];
+  const kept = [
+    "👨‍👩‍👧‍👦",
+    "🏳️‍🌈",
+    "❤️‍🔥",
+    "👩🏽‍🚀",
+    "👁️‍🗨️",
+    "👁‍🗨",
+    "1️⃣",
+    "#️⃣",
+    "☎︎",
+    "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+    "می\u200Cخواهم",
+    "क्\u200Dष",
+    "ශ්\u200Dරී",
+    "葛\u{E0100}",
+    "ᠠ\u180B",
+    "é",
+    "e\u0301",
+    "ﷺ",
+    "日本語",
+    "עברית",
+  ];
   for (const text of kept) expect(visible(text)).toBe(text);
 });
 
@@ -49,7 +72,15 @@ test("TEXT-1 line ends become LF; on one line they and tabs become a space", () 
 });
 
 test("TEXT-1 for any text nothing dangerous is left, all else is, and twice is as once", () => {
-  const texts = fc.array(fc.oneof(fc.string({ unit: "binary", maxLength: 8 }), fc.constantFrom("\u200D", "\u200C", "\uFE0F", "👩", "ش", "\u202E", "\u001b[", "\r", "\ud83d", "\u{E0067}", "🏴")), { maxLength: 12 }).map((parts) => parts.join(""));
+  const texts = fc
+    .array(
+      fc.oneof(
+        fc.string({ unit: "binary", maxLength: 8 }),
+        fc.constantFrom("\u200D", "\u200C", "\uFE0F", "👩", "ش", "\u202E", "\u001b[", "\r", "\ud83d", "\u{E0067}", "🏴"),
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join(""));
   fc.assert(
     fc.property(texts, (text) => {
       const shown = visible(text);
@@ -67,7 +98,9 @@ function decoded(text: string): string {
 }
 
 test("TEXT-7 a program's colours, links and titles are taken out of its output, and its text stays", () => {
-  expect(withoutAnsi("\u001b[1;32mok\u001b[0m \u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\ \u009b31mred\u001b]0;t\u0007!\u001b(B\u001b7")).toBe("ok link red!");
+  expect(withoutAnsi("\u001b[1;32mok\u001b[0m \u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\ \u009b31mred\u001b]0;t\u0007!\u001b(B\u001b7")).toBe(
+    "ok link red!",
+  );
   expect(visible(withoutAnsi("cut \u001b]0;no end"))).toBe("cut \\u{1B}]0;no end");
 });
 

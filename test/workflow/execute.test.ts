@@ -388,7 +388,10 @@ describe("human decision", () => {
     );
   const now = Date.UTC(2030, 0, 1);
   const prepare = (definition: AnyWorkflow, openCodes: string[] = []) =>
-    prepareDecision(definition, "a", contextFor(definition, "a", { input: { plan: "x" }, now }), { run: "r_1", isTaken: async (code) => openCodes.includes(code) });
+    prepareDecision(definition, "a", contextFor(definition, "a", { input: { plan: "x" }, now }), {
+      run: "r_1",
+      isTaken: async (code) => openCodes.includes(code),
+    });
 
   test("WF-18 the request is made of what the callbacks gave; the event carries no subject, the row does", async () => {
     const { output, value } = await prepare(
