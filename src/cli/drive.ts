@@ -2,7 +2,7 @@
 import { wrap } from "../text/cells.ts";
 import { visibleLine } from "../text/visible.ts";
 import type { DecisionView, EmbeddedHost, RunView } from "../host/api.ts";
-import { exitCodeOfRun, exitCodes, isFinal, type ExitCode } from "./exitCodes.ts";
+import { exitCodeOfRun, exitCodes, isFinal, strayText, type ExitCode } from "./exitCodes.ts";
 import type { Environment } from "./environment.ts";
 import { jsonLine } from "./json.ts";
 import { jsonReporter } from "./progress/jsonReporter.ts";
@@ -27,8 +27,14 @@ export async function driveRun(host: EmbeddedHost, run: string, environment: Env
     if (event.run === run) reporter.event(event);
   });
   const release = catchOutput([process.stdout, process.stderr], (line) => reporter.note(line));
-  const sayStopping = (): void =>
-    void (interrupts.isAbandoned() || reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way."));
+  const sayStopping = (): void => {
+    if (interrupts.isAbandoned()) return;
+    const strayed = interrupts.strayed();
+    if (strayed === null) return reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way.");
+    reporter.note(`${visibleLine(strayText(strayed.error))} Stopping at the last saved step.`);
+    if (environment.env["PAWL_DEBUG"] === "1" && strayed.error instanceof Error)
+      for (const line of (strayed.error.stack ?? "").split("\n")) reporter.note(visibleLine(line));
+  };
   interrupts.signal.addEventListener("abort", sayStopping);
   try {
     const driven = await interrupts.hold(`\nStopped at once. The run is safe. Go on with: ${goOn}\n`, () => driveAndAsk(host, run, reporter, environment));

@@ -76,6 +76,9 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
+/** What is said of an error that nothing caught: of code that a workflow left running, most likely. */
+export const strayText = (error: unknown): string => `An error that nothing caught: ${messageOf(error).replace(/\.$/, "")}. What was saved is safe.`;
+
 function usageMessage(error: CommanderError): string {
   // Commander puts its suggestion on a line of its own, in brackets.
   return error.message.replace(/^error: /, "").replace(/\n\((Did you mean .*)\)$/s, ". $1");

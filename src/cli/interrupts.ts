@@ -15,6 +15,12 @@ export interface Interrupts {
   abandon(): void;
   /** Nobody is there to be told anything. */
   isAbandoned(): boolean;
+  /** Interrupts because of an error that nothing caught; false when nothing is held that could be stopped. */
+  stray(error: unknown): boolean;
+  /** The first error that nothing caught. */
+  strayed(): { readonly error: unknown } | null;
+  /** The last words of what is held. */
+  held(): string | null;
   /**
    * Does `work`, which ends by itself soon after `signal` aborts; without such work an interruption ends the process.
    * `lastWords` is printed when it had no time to end.
@@ -31,21 +37,34 @@ export function watchInterrupts(source: SignalSource, clock: Clock, exit: (code:
   const controller = new AbortController();
   let held: string | null = null;
   let abandoned = false;
+  let strayed: { readonly error: unknown } | null = null;
   let giveUp = (): void => {};
   const end = (): void => exit(exitCodes.interrupted, abandoned ? "" : (held ?? ""));
-  const interrupt = (): void => {
-    if (held === null || controller.signal.aborted) return end();
+  const stop = (): void => {
+    if (controller.signal.aborted) return;
+    if (held === null) return end();
     controller.abort();
     giveUp = clock.schedule(clock.now() + patienceMs, end);
   };
-  for (const signal of signals) source.on(signal, interrupt);
+  const interrupt = (): void => (controller.signal.aborted ? end() : stop());
+  // A closed window comes as several of these, from the kernel and from the shell, and as a failing write: none of them is a person's second word.
+  const listeners = { SIGINT: interrupt, SIGTERM: interrupt, SIGHUP: stop } as const;
+  for (const signal of signals) source.on(signal, listeners[signal]);
   return {
     signal: controller.signal,
     abandon() {
       abandoned = true;
-      interrupt();
+      stop();
     },
     isAbandoned: () => abandoned,
+    stray(error) {
+      strayed ??= { error };
+      if (held === null) return controller.signal.aborted;
+      stop();
+      return true;
+    },
+    strayed: () => strayed,
+    held: () => held,
     async hold(lastWords, work) {
       held = lastWords;
       try {
@@ -57,7 +76,7 @@ export function watchInterrupts(source: SignalSource, clock: Clock, exit: (code:
     },
     close() {
       giveUp();
-      for (const signal of signals) source.off(signal, interrupt);
+      for (const signal of signals) source.off(signal, listeners[signal]);
     },
   };
 }

@@ -1,5 +1,7 @@
 /** The command line: from the process's arguments to its exit code. */
+import { writeSync } from "node:fs";
 import { CommanderError } from "commander";
+import { killGroups } from "../host/processes.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { visible } from "../text/visible.ts";
 import { answerDecision } from "./commands/answerCommand.ts";
@@ -9,8 +11,8 @@ import { doctor, exportCopy, prune, reset } from "./commands/maintenanceCommands
 import { cancelRun, resumeRun, startRun } from "./commands/runCommand.ts";
 import { showVersion } from "./commands/version.ts";
 import { environmentOf, type Environment } from "./environment.ts";
-import { exitCodes, failureOf, type ExitCode, type Failure } from "./exitCodes.ts";
-import { watchInterrupts } from "./interrupts.ts";
+import { exitCodes, failureOf, strayText, type ExitCode, type Failure } from "./exitCodes.ts";
+import { watchInterrupts, type Interrupts } from "./interrupts.ts";
 import { jsonLine } from "./json.ts";
 import { processOutput, type ProcessOutput } from "./processOutput.ts";
 import { parseCommandLine, type Request } from "./program.ts";
@@ -19,21 +21,62 @@ import { programName } from "./programName.ts";
 /** Does what this process's arguments ask for and ends the process. */
 export async function runCommandLine(): Promise<void> {
   const output = processOutput(process.stdout, process.stderr, () => interrupts.abandon());
+  let isDone = false;
+  const end = (code: number): never => {
+    isDone = true;
+    process.exit(code);
+  };
   const interrupts = watchInterrupts(process, systemClock, (code, lastWords) => {
     output.err(lastWords);
-    process.exit(code);
+    end(code);
   });
+  // Code of workflows runs in this process: it may end it, break it, or leave it with nothing to do, and none of that is a result.
+  process.exitCode = exitCodes.ended;
+  process.on("exit", () => {
+    killGroups();
+    if (!isDone) process.exitCode = endedFromInside(interrupts);
+  });
+  process.on("uncaughtException", (error) => {
+    if (interrupts.stray(error)) return;
+    output.err(errorText({ ...failureOf(error), message: strayText(error) }, isJson()));
+    output.err(stackText(error));
+    end(exitCodes.ended);
+  });
+  const leave = systemClock.schedule(Number.POSITIVE_INFINITY, () => {});
   const code = await commandLine(process.argv.slice(2), output, interrupts);
   interrupts.close();
   await output.flush();
-  // Code of workflows ran in this process and may have left timers or sockets open: nothing waits for those.
-  process.exit(code);
+  leave();
+  // Code of workflows may have left timers or sockets open: nothing waits for those.
+  end(code);
 }
 
-async function commandLine(argv: readonly string[], output: ProcessOutput, interrupts: Environment["interrupts"]): Promise<ExitCode> {
-  const program = programName({ script: process.argv[1] ?? "pawl", cwd: process.cwd(), env: process.env });
-  // Needed before the line is understood: a line that is not must be refused as JSON too.
-  const json = argv.includes("--json");
+/** Says that something called `process.exit`; the exit code for it. Nothing asynchronous is done any more here. */
+function endedFromInside(interrupts: Interrupts): ExitCode {
+  const words = interrupts.held();
+  const message = `code that ran in this process ended it before the command was done. ${words === null ? "What was saved is safe." : words.trim()}`;
+  try {
+    writeSync(2, errorText({ exitCode: exitCodes.interrupted, code: "aborted", message }, isJson()));
+  } catch {
+    // Nobody can be told.
+  }
+  return words === null ? exitCodes.ended : exitCodes.interrupted;
+}
+
+// Needed before the line is understood: a line that is not must be refused as JSON too.
+const isJson = (): boolean => process.argv.includes("--json");
+
+const programOfProcess = (): string => programName({ script: process.argv[1] ?? "pawl", cwd: process.cwd(), env: process.env });
+
+const errorText = (failure: Failure, json: boolean): string =>
+  json
+    ? jsonLine({ error: { code: failure.code, message: failure.message, subject: failure.subject, path: failure.path } })
+    : failureText(failure, programOfProcess());
+
+const stackText = (error: unknown): string => (process.env["PAWL_DEBUG"] === "1" && error instanceof Error ? `${visible(error.stack ?? "")}\n` : "");
+
+async function commandLine(argv: readonly string[], output: ProcessOutput, interrupts: Interrupts): Promise<ExitCode> {
+  const program = programOfProcess();
   try {
     let help = "";
     const parsed = parse(
@@ -55,12 +98,8 @@ async function commandLine(argv: readonly string[], output: ProcessOutput, inter
     return await perform(parsed.request, environmentOf({ home: parsed.home, json: parsed.json, interrupts, output }));
   } catch (error) {
     const failure = failureOf(error);
-    output.err(
-      json
-        ? jsonLine({ error: { code: failure.code, message: failure.message, subject: failure.subject, path: failure.path } })
-        : failureText(failure, program),
-    );
-    if (process.env["PAWL_DEBUG"] === "1" && error instanceof Error) output.err(`${visible(error.stack ?? "")}\n`);
+    output.err(errorText(failure, isJson()));
+    output.err(stackText(error));
     return failure.exitCode;
   }
 }

@@ -115,6 +115,20 @@ function signalGroup(pgid: number, name: "SIGTERM" | "SIGKILL"): void {
   for (const member of membersOf(pgid)) if (member.pgid !== pgid) signal(member.pid, name);
 }
 
+/** Groups that this process has started and not yet seen the end of. */
+const begun = new Set<number>();
+
+/** Remembers a group that this process started, until the returned function is called. */
+export function watchGroup(pgid: number): () => void {
+  begun.add(pgid);
+  return () => begun.delete(pgid);
+}
+
+/** Kills, without waiting, every group that this process started: for a process that ends this moment. */
+export function killGroups(): void {
+  for (const pgid of begun) signalGroup(pgid, "SIGKILL");
+}
+
 /** Waits until a group has no living process; false when some remain after `ms`. */
 export async function groupGone(pgid: number, ms: number): Promise<boolean> {
   for (const until = systemClock.now() + ms; ;) {

@@ -7,7 +7,7 @@ import { messageOf } from "../errors.ts";
 import type { ShellResult } from "../workflow/nodes/shell.ts";
 import { BoundedOutput } from "./boundedOutput.ts";
 import { checkDirectory, commandEnvironment, NotStarted, resolveCommand } from "./commands.ts";
-import { endGroup, endLeftOver, groupGone, startTokenOf, within } from "./processes.ts";
+import { endGroup, endLeftOver, groupGone, startTokenOf, watchGroup, within } from "./processes.ts";
 
 /** A command to run; no shell reads it. */
 export interface ShellCommand {
@@ -139,6 +139,7 @@ export async function runShell(command: ShellCommand, task: ShellTask): Promise<
   if (task.signal.aborted) throw aborted(task.signal, command.command);
   const launched = await launch(file, command, cwd, env);
   const { child, pgid, word } = launched;
+  const forget = watchGroup(pgid);
 
   const stdout = new BoundedOutput(task.report);
   const stderr = new BoundedOutput(task.report);
@@ -180,5 +181,6 @@ export async function runShell(command: ShellCommand, task: ShellTask): Promise<
     task.signal.removeEventListener("abort", onAbort);
     child.stdin?.destroy();
     word.destroy();
+    forget();
   }
 }

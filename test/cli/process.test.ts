@@ -83,3 +83,14 @@ test("CLI-22 when nobody reads any more, work is stopped and no last words are s
   clock.advance(5_000);
   expect(exits).toEqual([[130, ""]]);
 });
+
+test("CLI-18 a closed window that comes as SIGHUP, a failing write and SIGHUP again is one wish to stop", () => {
+  const { source, clock, exits, watch } = interrupts();
+  void watch.hold("words", () => new Promise<void>(() => {}));
+  source.emit("SIGHUP");
+  watch.abandon();
+  source.emit("SIGHUP");
+  expect(exits).toEqual([]);
+  clock.advance(5_000);
+  expect(exits).toEqual([[130, ""]]);
+});
