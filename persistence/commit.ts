@@ -1,6 +1,7 @@
 /** The one write path. A group of commits is one transaction; each entry stands or falls alone.
  *  Called by the stores only; everything here is synchronous, so nothing can come between the checks and the writes. */
 import type { Database } from "better-sqlite3";
+import { fenceOf, type Fence } from "./fence.ts";
 import { storageError } from "./refusals.ts";
 import type { Commit, CommitResult } from "./store.ts";
 import { actorWriter, selectRevision } from "./tables/actors.ts";
@@ -22,7 +23,8 @@ export interface CommitHooks {
 }
 
 export const selectMeta = "select last_at_ms as lastAt, last_seq as lastSeq from meta where id = 1";
-export const updateMeta = "update meta set last_at_ms = ?, last_seq = ? where id = 1";
+/** Writes only for the owner of this generation. */
+export const updateMeta = "update meta set last_at_ms = ?, last_seq = ? where id = 1 and owner_generation = ?";
 
 /** What became of a group inside the open transaction. */
 interface Outcome {
@@ -36,9 +38,9 @@ const conflict = (thing: string): Refusal => ({ status: "conflict", thing });
 
 /**
  * Makes the function that writes groups into this database.
- * It throws PawlError storageFull, storageReadOnly, storageDamaged or storageFailed with nothing written.
+ * It throws PawlError storageFull, storageReadOnly, storageDamaged or storageFailed, and ownedElsewhere as `fence` does, with nothing written.
  */
-export function groupWriter(db: Database, path: string, hooks: CommitHooks = {}): (commits: readonly Commit[]) => CommitResult[] {
+export function groupWriter(db: Database, path: string, hooks: CommitHooks = {}, fence: Fence = fenceOf(db)): (commits: readonly Commit[]) => CommitResult[] {
   const begin = db.prepare("begin immediate");
   const commit = db.prepare("commit");
   const rollback = db.prepare("rollback");
@@ -46,7 +48,7 @@ export function groupWriter(db: Database, path: string, hooks: CommitHooks = {})
   const release = db.prepare("release entry");
   const rollbackEntry = db.prepare("rollback to entry");
   const meta = db.prepare<[], { lastAt: number; lastSeq: number }>(selectMeta);
-  const saveMeta = db.prepare<[number, number]>(updateMeta);
+  const saveMeta = db.prepare<[number, number, number]>(updateMeta);
   const writeEntry = entryWriter(db);
   const violationOf = violationReader(db);
   let number = 0;
@@ -79,7 +81,7 @@ export function groupWriter(db: Database, path: string, hooks: CommitHooks = {})
         written += 1;
       } else if (!isolate) break;
     }
-    if (written > 0) saveMeta.run(lastAt, lastSeq);
+    if (written > 0 && saveMeta.run(lastAt, lastSeq, fence.generation).changes === 0) throw fence.lost();
     return { results, written };
   };
 
@@ -99,6 +101,7 @@ export function groupWriter(db: Database, path: string, hooks: CommitHooks = {})
     let outcome;
     try {
       begin.run();
+      fence.check();
       outcome = writeAccepted(commits);
       if (outcome.written > 0) {
         hooks.beforeCommit?.(number + 1);

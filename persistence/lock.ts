@@ -48,7 +48,8 @@ export function acquireLock(home: string, command: string = basename(process.arg
     owner,
     release() {
       if (!db.open) return;
-      rmSync(join(home, ownerFileName), { force: true });
+      // Another process may own it by now, if somebody deleted the lock file.
+      if (isSame(readOwner(home), owner)) rmSync(join(home, ownerFileName), { force: true });
       db.close();
     },
   };
@@ -98,6 +99,8 @@ export function readOwner(home: string): Owner | null {
     return null;
   }
 }
+
+const isSame = (found: Owner | null, owner: Owner): boolean => found?.pid === owner.pid && found.since === owner.since && found.host === owner.host;
 
 const isOwner = (value: unknown): value is Owner =>
   typeof value === "object" &&

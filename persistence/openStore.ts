@@ -4,9 +4,10 @@ import { dirname, isAbsolute, join } from "node:path";
 import { PawlError } from "../src/errors.ts";
 import type { CommitHooks } from "./commit.ts";
 import { openDatabase, type DatabaseMode } from "./database.ts";
+import { claim } from "./fence.ts";
 import { acquireLock, type Owner } from "./lock.ts";
 import { memoryStore } from "./memoryStore.ts";
-import { fileError } from "./refusals.ts";
+import { fileError, storageError } from "./refusals.ts";
 import { sqliteStore, type SqliteStore } from "./sqliteStore.ts";
 
 export const databaseFileName = "pawl.db";
@@ -47,7 +48,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   makeHome(home);
   const lock = acquireLock(home, options.command);
   try {
-    const store = sqliteStore(openDatabase(path, { mode: "owner" }), options.hooks);
+    const store = ownedStore(path, options.hooks);
     return {
       store,
       path,
@@ -60,6 +61,16 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+function ownedStore(path: string, hooks: CommitHooks | undefined): SqliteStore {
+  const db = openDatabase(path, { mode: "owner" });
+  try {
+    return sqliteStore(db, hooks, claim(db));
+  } catch (error) {
+    db.close();
+    throw storageError(error, path);
   }
 }
 

@@ -2,6 +2,7 @@
  *  The answers given to its events stay for a while: a repeated id must not be taken for a new one. */
 import { createHash } from "node:crypto";
 import type { Database } from "better-sqlite3";
+import type { Fence } from "./fence.ts";
 import { hashBytes, hashText } from "./values.ts";
 
 /** How long the ids of events are kept after their actor is gone: 30 days, in ms. */
@@ -43,7 +44,7 @@ const tree = "select id from actors where root = :root";
 /** The ids of a tree are its root's and those below it, whether their actors are there or not. */
 const inTree = "(actor = :root or (actor > :root || '/' and actor < :root || '0'))";
 
-export function pruner(db: Database): Pruner {
+export function pruner(db: Database, fence: Fence): Pruner {
   const open = db.prepare<{ root: string }, { found: number }>(`select 1 as found from actors where root = :root and status in ('active', 'faulted') limit 1`);
   const unsettled = db.prepare<{ root: string }, { found: number }>(
     `select 1 as found from effects where root = :root and state in ('planned', 'attempting', 'ambiguous') limit 1`,
@@ -94,6 +95,7 @@ export function pruner(db: Database): Pruner {
   };
 
   const prune = ({ root, blobs, isKept, at }: PruneRequest): Pruned | null => {
+    fence.check();
     const of = { root };
     if (exists.get(of) === undefined || open.get(of) !== undefined || unsettled.get(of) !== undefined) return null;
     const hashes = candidates.all(of).flatMap(({ hash }) => (hash === null ? [] : [hashText(hash)]));
@@ -108,6 +110,7 @@ export function pruner(db: Database): Pruner {
   };
 
   const forget = (at: number, isKept: PruneRequest["isKept"]): number => {
+    fence.check();
     const roots = remembered.all({ eventId: prunedEventId, until: at - keptIdsMs });
     for (const of of roots) {
       const hashes = inboxBlobs.all(of).map(({ hash }) => hashText(hash));
@@ -121,6 +124,7 @@ export function pruner(db: Database): Pruner {
     prune: (request) => db.transaction(prune).immediate(request),
     forget: (at, isKept) => db.transaction(forget).immediate(at, isKept),
     shrink() {
+      fence.check();
       db.pragma("incremental_vacuum");
       db.pragma("wal_checkpoint(truncate)");
     },

@@ -5,6 +5,7 @@ import { PawlError } from "../src/errors.ts";
 import { groupWriter, selectMeta, type CommitHooks } from "./commit.ts";
 import { createPrivateFile } from "./database.ts";
 import { exportRoot } from "./exportRoot.ts";
+import { fenceOf, type Fence } from "./fence.ts";
 import { inspector, type DatabaseFacts, type Orphan } from "./inspect.ts";
 import { queryReader } from "./pages.ts";
 import { pruner, type Pruned, type Pruner, type PruneRequest } from "./prune.ts";
@@ -42,9 +43,9 @@ export interface SqliteStore extends Store {
 }
 
 /** Makes a store of an open, prepared connection; closing the store closes the connection. */
-export function sqliteStore(db: Database, hooks: CommitHooks = {}): SqliteStore {
+export function sqliteStore(db: Database, hooks: CommitHooks = {}, fence: Fence = fenceOf(db)): SqliteStore {
   const path = db.name;
-  const write = db.readonly ? refuseToWrite(path) : groupWriter(db, path, hooks);
+  const write = db.readonly ? refuseToWrite(path) : groupWriter(db, path, hooks, fence);
   const actor = db.prepare<[string], ActorColumns>(selectActor);
   const children = db.prepare<[string], ActorColumns>(selectChildren);
   const timers = timerReader(db);
@@ -57,7 +58,7 @@ export function sqliteStore(db: Database, hooks: CommitHooks = {}): SqliteStore 
   const inspect = inspector(db);
   const pruning = (): Pruner => {
     if (db.readonly) throw forReading(path);
-    return pruner(db);
+    return pruner(db, fence);
   };
 
   // Async only in its form: a refusal is a rejected promise, never a throw at the call.

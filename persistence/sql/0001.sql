@@ -4,7 +4,9 @@
 create table meta (
   id integer primary key constraint meta_is_one_row check (id = 1),
   last_at_ms integer not null,
-  last_seq integer not null
+  last_seq integer not null,
+  -- Raised by each owner as it opens, so that one that lost its lock cannot write beside the next.
+  owner_generation integer not null default 0
 ) strict;
 
 insert into meta (id, last_at_ms, last_seq) values (1, 0, 0);

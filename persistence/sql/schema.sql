@@ -161,7 +161,9 @@ CREATE UNIQUE INDEX one_journal_row_per_revision on journal (actor, revision);
 CREATE TABLE meta (
   id integer primary key constraint meta_is_one_row check (id = 1),
   last_at_ms integer not null,
-  last_seq integer not null
+  last_seq integer not null,
+  -- Raised by each owner as it opens, so that one that lost its lock cannot write beside the next.
+  owner_generation integer not null default 0
 ) strict;
 
 CREATE TABLE runs (

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../persistence/database.ts";
 import { actorsSource, decisionsSource, effectsSource, pageSql, runsSource } from "../../persistence/pages.ts";
 import { selectMeta, updateMeta } from "../../persistence/commit.ts";
+import { selectGeneration } from "../../persistence/fence.ts";
 import * as actors from "../../persistence/tables/actors.ts";
 import * as blobs from "../../persistence/tables/blobs.ts";
 import * as decisions from "../../persistence/tables/decisions.ts";
@@ -32,9 +33,19 @@ function planOf(sql: string): string[] {
 }
 
 /** Every statement of the tables' modules, by name. */
-const hot = Object.entries({ ...actors, ...blobs, ...decisions, ...effects, ...inbox, ...journal, ...runs, ...timers, selectMeta, updateMeta }).filter(
-  (entry): entry is [string, string] => typeof entry[1] === "string" && /^(select|insert|update|delete)/.test(entry[1]),
-);
+const hot = Object.entries({
+  ...actors,
+  ...blobs,
+  ...decisions,
+  ...effects,
+  ...inbox,
+  ...journal,
+  ...runs,
+  ...timers,
+  selectMeta,
+  updateMeta,
+  selectGeneration,
+}).filter((entry): entry is [string, string] => typeof entry[1] === "string" && /^(select|insert|update|delete)/.test(entry[1]));
 
 describe("the cost of a step does not grow with history", () => {
   test("STORE-13 all statements of the tables are looked at", () => {

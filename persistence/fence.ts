@@ -1,0 +1,47 @@
+/** Keeps a process that lost a state directory from writing there. Its lock can be deleted under it, and the next process then takes the directory over:
+ *  each owner raises a number in the database as it opens, and writes only while that number is its own. */
+import { dirname } from "node:path";
+import type { Database } from "better-sqlite3";
+import { PawlError } from "../src/errors.ts";
+
+export interface Fence {
+  /** The number of this owner. */
+  readonly generation: number;
+  /** To be asked inside of each transaction that writes. @throws ownedElsewhere, for ever after the first time */
+  check(): void;
+  /** The refusal that `check` throws from now on. */
+  lost(): PawlError;
+}
+
+export const selectGeneration = "select owner_generation as generation from meta where id = 1";
+
+type Generation = { generation: number };
+
+/** Makes this connection the one that writes, in a transaction of its own. */
+export function claim(db: Database): Fence {
+  const row = db.prepare<[], Generation>("update meta set owner_generation = owner_generation + 1 where id = 1 returning owner_generation as generation").get();
+  return fence(db, row?.generation ?? 0);
+}
+
+/** Writes as whoever owns it now. For databases that are never taken over: those in memory, and copies. */
+export const fenceOf = (db: Database): Fence => fence(db, db.prepare<[], Generation>(selectGeneration).get()?.generation ?? 0);
+
+function fence(db: Database, generation: number): Fence {
+  const select = db.prepare<[], Generation>(selectGeneration);
+  let refusal: PawlError | undefined;
+  const lost = (): PawlError => (refusal ??= takenOver(db.name));
+  return {
+    generation,
+    check() {
+      if (refusal !== undefined || select.get()?.generation !== generation) throw lost();
+    },
+    lost,
+  };
+}
+
+const takenOver = (path: string): PawlError =>
+  new PawlError(
+    "ownedElsewhere",
+    `Another process took the state directory ${dirname(path)} over: its lock file was removed while this process owned it. This process writes nothing more there. End it, and never delete pawl.lock while a Pawl runs`,
+    { subject: dirname(path) },
+  );
