@@ -8,6 +8,7 @@ import { randomOf } from "./core/random.ts";
 import { commandOf, reportOf } from "./core/report.ts";
 import { shrink } from "./core/shrink.ts";
 import { simulate, type Scenario } from "./core/simulate.ts";
+import { hosts } from "./hosts/scenario.ts";
 import { must, type Choice, type Part, type World } from "./core/world.ts";
 
 describe("repeating", () => {
@@ -18,6 +19,12 @@ describe("repeating", () => {
       expect(first.trace.length).toBeGreaterThan(300);
     }
     expect((await simulate({ scenario: authors(), seed: 12, steps: 50 })).hash).not.toBe((await simulate({ scenario: authors(), seed: 13, steps: 50 })).hash);
+  });
+
+  test("SIM-15 a host with its files does the same too", async () => {
+    const [first, second] = [await simulate({ scenario: hosts(), seed: 4, steps: 150 }), await simulate({ scenario: hosts(), seed: 4, steps: 150 })];
+    expect(second.trace).toEqual(first.trace);
+    expect(first.trace.length).toBeGreaterThan(150);
   });
 
   test("SIM-15 the recorded schedule does what the seed did", async () => {

@@ -1,6 +1,6 @@
 /** Workflows on an embedded host, opened over one state directory again and again. */
 import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../../persistence/openStore.ts";
 import type { EmbeddedHost } from "../../../src/host/api.ts";
@@ -117,7 +117,8 @@ export const hosts = (): Scenario => ({
     );
     const book: EffectBook = new EffectBook(state, replay, outside, person, null);
     const shelves = new Shelves(replay);
-    const runs = new Runs(world, power, () => tenant.host, shelves, works, directory);
+    // The directory is part of what a run stores: the same each time.
+    const runs = new Runs(world, power, () => tenant.host, shelves, works, sep);
     world.parts.push(power, new EventLoop(world), runs, outside, person, new Time(world, random.pick([0, 0, 1])));
     world.rules.push(new Stored(world, power, state, replay, book, (write) => shelves.put(write)), shelves, runs, power, book);
     const undo = [
