@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { ReadStream } from "node:tty";
+import { PawlError } from "../errors.ts";
 import { systemClock, type Clock } from "../runtime/clock.ts";
 import type { Interrupts } from "./interrupts.ts";
 import type { ProcessOutput, Screen } from "./processOutput.ts";
@@ -61,6 +62,7 @@ export function environmentOf({ home: wanted, json, interrupts, output }: Enviro
   const { env } = process;
   const cwd = process.cwd();
   const defaultHome = join(homedir(), ".pawl");
+  if (wanted === "") throw new PawlError("invalidInput", "--home is empty. Give a directory, or leave it out for PAWL_HOME, else ~/.pawl.", { path: "--home" });
   const named = wanted ?? (env["PAWL_HOME"] || undefined);
   const home = named === undefined ? defaultHome : resolve(cwd, named);
   const program = programName({ script: process.argv[1] ?? "pawl", cwd, env });

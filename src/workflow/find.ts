@@ -1,6 +1,6 @@
 /** Finds workflow files by name: the project's, then the user's, then those built in. */
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, extname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { PawlError } from "../errors.ts";
 import { closestNames } from "../text/closest.ts";
 import { workflowExtensions } from "./loader.ts";
@@ -28,11 +28,27 @@ const suffix = /^(?<name>.+)\.workflow\.(?:ts|mts|js|mjs)$/;
  */
 export function resolveWorkflow(typed: string, places: Places): string {
   const asPath = resolve(places.cwd, typed);
-  const isPath = isAbsolute(typed) || typed.includes("/") || (workflowExtensions.includes(extname(typed)) && existsSync(asPath));
+  // A name with the extension of a file is one, unless a workflow is called so.
+  const isFileName = workflowExtensions.includes(extname(typed));
+  const isPath = isAbsolute(typed) || typed.includes("/") || (isFileName && (existsSync(asPath) || !listWorkflows(places).some(({ name }) => name === typed)));
   if (!isPath) return findWorkflow(typed, places).file;
-  if (statSync(asPath, { throwIfNoEntry: false })?.isFile() ?? false) return asPath;
+  const stat = statSync(asPath, { throwIfNoEntry: false });
+  if (stat?.isFile() ?? false) return asPath;
   const beside = workflowsIn(dirname(asPath)).map(({ file }) => file);
-  throw new PawlError("unknownWorkflow", `There is no workflow file ${asPath}.${hint(asPath, beside)}`, { subject: typed });
+  const named = isFileName && !typed.includes("/") ? listWorkflows(places).map(({ file }) => file) : [];
+  const what = stat?.isDirectory() ? `${asPath} is a directory, not a workflow file.` : `There is no workflow file ${asPath}.`;
+  throw new PawlError("unknownWorkflow", `${what}${fileHint(asPath, [...beside, ...named])}`, { subject: typed });
+}
+
+/** Files are compared by their own names: a long directory would make all of them alike. */
+function fileHint(wrong: string, known: readonly string[]): string {
+  const close = closestNames(
+    basename(wrong).replace(suffix, "$<name>"),
+    known.map((file) => basename(file).replace(suffix, "$<name>")),
+  );
+  const files = known.filter((file) => close.includes(basename(file).replace(suffix, "$<name>")));
+  if (files.length > 0) return ` Did you mean ${files.slice(0, 3).join(" or ")}?`;
+  return listed(known);
 }
 
 /** The workflow of this name. @throws unknownWorkflow */
@@ -43,7 +59,7 @@ export function findWorkflow(name: string, places: Places): FoundWorkflow {
   const looked = searched(places).map(({ directory }) => directory);
   const known =
     all.length === 0
-      ? " No workflow was found in any of them."
+      ? " No workflow was found at all."
       : hint(
           name,
           all.map((other) => other.name),
@@ -90,7 +106,9 @@ function workflowsIn(directory: string): readonly { readonly name: string; reado
   }
   return names.flatMap((file) => {
     const name = suffix.exec(file)?.groups?.["name"];
-    return name === undefined ? [] : [{ name, file: join(directory, file) }];
+    return name === undefined || !(statSync(join(directory, file), { throwIfNoEntry: false })?.isFile() ?? false)
+      ? []
+      : [{ name, file: join(directory, file) }];
   });
 }
 
@@ -100,5 +118,9 @@ const order = (file: string): number => workflowExtensions.indexOf(extname(file)
 function hint(wrong: string, known: readonly string[]): string {
   const close = closestNames(wrong, known);
   if (close.length > 0) return ` Did you mean ${close.join(" or ")}?`;
+  return listed(known);
+}
+
+function listed(known: readonly string[]): string {
   return known.length === 0 ? "" : ` There are: ${known.slice(0, 12).join(", ")}${known.length > 12 ? ` and ${known.length - 12} more` : ""}.`;
 }

@@ -249,3 +249,17 @@ test("CLI-23 an error shows no stack unless PAWL_DEBUG=1", { timeout }, () => {
   expect(loud.err).toContain("\n    at ");
   expect([quiet.code, loud.code]).toEqual([2, 2]);
 });
+
+test("CLI-31 an empty --home is refused with 2, and makes no state directory here", { timeout }, () => {
+  const { folder, piped } = setup();
+  const before = readdirSync(folder);
+  for (const args of [
+    ["--home", "", "runs"],
+    ["runs", "--home="],
+  ]) {
+    const { code, err } = piped(args);
+    expect(err).toContain("--home is empty");
+    expect(code).toBe(2);
+  }
+  expect(readdirSync(folder)).toEqual(before);
+});

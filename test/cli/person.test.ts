@@ -118,6 +118,19 @@ test("CLI-19 Ctrl-C at the question ends with 130 and Ctrl-D with 3; the run is 
   expect(await third.exit).toBe(0);
 });
 
+test("CLI-30 a question that was stopped by Ctrl-Z is asked on when it comes to the foreground again", { timeout }, async () => {
+  const { typed } = setup();
+  const command = `${process.execPath} ${bin} run approval.workflow.ts --task "dark mode"`;
+  const pty = typed(`set -m; ${command}; echo stopped "$?"; fg; echo ended "$?"`);
+  await pty.waitFor(question);
+  pty.type("\u001a");
+  await pty.waitFor("stopped 1");
+  await pty.waitFor("> ");
+  pty.type("go\r");
+  await pty.waitFor("Recorded: go");
+  await pty.waitFor("ended 0");
+});
+
 test("CLI-19 the deadline settles a question that is being asked: that is said, and the run goes on", { timeout }, async () => {
   const { terminal } = setup();
   const pty = terminal(["run", "approval.workflow.ts", ...input({ deadlineMs: 2_500 })]);

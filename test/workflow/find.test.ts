@@ -53,7 +53,7 @@ describe("finding a workflow by name", () => {
         'There is no workflow "relaese". Did you mean release? Looked for relaese.workflow.ts (or .mts, .js, .mjs) in: <dir>/project/.pi/workflows, <dir>/home/.pi/agent/workflows, <dir>/builtin. A path works too: ./path/to/file.workflow.ts',
     });
     expect((await errorOf(() => findWorkflow("xyz", places))).message).toContain("There are: release, monitor.");
-    expect((await errorOf(() => findWorkflow("xyz", { cwd: directory, home: directory }))).message).toContain("No workflow was found in any of them.");
+    expect((await errorOf(() => findWorkflow("xyz", { cwd: directory, home: directory }))).message).toContain("No workflow was found at all. Looked for");
   });
 
   test("WF-45 a path is taken as it is; one that is not there names the closest beside it", async () => {
@@ -66,6 +66,27 @@ describe("finding a workflow by name", () => {
     expect(error.message.replaceAll(directory, "<dir>")).toBe(
       "There is no workflow file <dir>/project/shop.workflow.ts. Did you mean <dir>/project/ship.workflow.ts?",
     );
+  });
+});
+
+describe("file names", () => {
+  const message = async (files: readonly string[], typed: string): Promise<string> => {
+    const { directory, places } = place(files);
+    return (await errorOf(() => resolveWorkflow(typed, places))).message.replaceAll(directory, "<dir>");
+  };
+
+  test("WF-45 a mistyped bare file name is taken as a file, with the closest here and among the named", async () => {
+    expect(await message(["project/publish.workflow.ts"], "publsh.workflow.ts")).toBe(
+      "There is no workflow file <dir>/project/publsh.workflow.ts. Did you mean <dir>/project/publish.workflow.ts?",
+    );
+    expect(await message(["project/.pi/workflows/publish.workflow.ts"], "publsh.workflow.ts")).toContain("<dir>/project/.pi/workflows/publish.workflow.ts?");
+    expect(await message(["project/other.workflow.ts"], "publsh.workflow.ts")).toContain("There are: <dir>/project/other.workflow.ts.");
+  });
+
+  test("WF-45 a directory that is called like a workflow file is told as one, and is none", async () => {
+    const files = ["project/x.workflow.ts/readme.md", "project/.pi/workflows/y.workflow.ts/readme.md"];
+    expect(await message(files, "x.workflow.ts")).toBe("<dir>/project/x.workflow.ts is a directory, not a workflow file.");
+    expect(await message(files, "y")).toContain('There is no workflow "y". No workflow was found at all.');
   });
 });
 

@@ -62,6 +62,11 @@ export async function openTerminalInput({ input, output }: Terminal, clock: Cloc
     const opened = createInterface({ input, output, terminal: true, historySize: 0, crlfDelay: Infinity, prompt: "> " });
     opened.on("line", (text) => add({ kind: "line", text, pasted: pasting }));
     opened.on("SIGINT", () => add({ kind: "interrupt" }));
+    // Back from Ctrl-Z: readline has paused its input, and the shell may have turned off the paste marks.
+    opened.on("SIGCONT", () => {
+      output.write(pasteMarksOn);
+      opened.prompt(true);
+    });
     // Ctrl-D closes readline; the question may go on.
     opened.on("close", () => {
       if (closed) return;
@@ -73,6 +78,9 @@ export async function openTerminalInput({ input, output }: Terminal, clock: Cloc
   let lines = open();
   input.on("keypress", watchPaste);
   withdrawn.addEventListener("abort", withdraw);
+  // Node gives back the terminal's mode itself, whatever ends the process, but not the paste marks.
+  const restore = (): void => void output.write(pasteMarksOff);
+  process.on("exit", restore);
   output.write(pasteMarksOn);
   if (withdrawn.aborted) withdraw();
 
@@ -116,7 +124,8 @@ export async function openTerminalInput({ input, output }: Terminal, clock: Cloc
       closed = true;
       withdrawn.removeEventListener("abort", withdraw);
       input.off("keypress", watchPaste);
-      output.write(pasteMarksOff);
+      process.off("exit", restore);
+      restore();
       lines.close();
     },
   };
