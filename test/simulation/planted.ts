@@ -187,6 +187,19 @@ export const planted: readonly Planted[] = [
     },
   },
   {
+    what: "what a dispatch had written before its machine threw is seen by its neighbours",
+    foundBy: ["SIM-1", "SIM-6", "SIM-7", "SIM-13", "SIM-14"],
+    sabotage: plant(
+      Draft,
+      "abandon",
+      (original) =>
+        function () {
+          original.call(this);
+          (this["mergeInto"] as Method).call(this, this["overlay"]); // the group's
+        },
+    ),
+  },
+  {
     what: "an event counts at the time that the clock shows, set back or not",
     foundBy: ["SIM-6"],
     sabotage: plant(
