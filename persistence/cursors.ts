@@ -10,6 +10,9 @@ export interface Position {
 /** Before every row. */
 export const beginning: Position = { createdAt: Number.MIN_SAFE_INTEGER, id: "" };
 
+/** After every row: no id is greater than one that begins with the last code point. */
+export const end: Position = { createdAt: Number.MAX_SAFE_INTEGER, id: "\u{10FFFF}" };
+
 export const defaultLimit = 50;
 export const largestLimit = 500;
 
@@ -23,8 +26,8 @@ export const writeCursor = (projection: Projection, { createdAt, id }: Position)
   Buffer.from(JSON.stringify([projection, createdAt, id])).toString("base64url");
 
 /** @throws PawlError invalidInput with path `cursor`, for one of another list too. */
-export function readCursor(projection: Projection, cursor: string | undefined): Position {
-  if (cursor === undefined) return beginning;
+export function readCursor(projection: Projection, cursor: string | undefined, first: Position = beginning): Position {
+  if (cursor === undefined) return first;
   const parts = parse(cursor);
   if (Array.isArray(parts)) {
     const [of, createdAt, id]: unknown[] = parts;

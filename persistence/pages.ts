@@ -1,7 +1,7 @@
 /** Lists of the projections, page by page. A filter on states asks for each state apart and merges: each then reads
  *  only its own page from an index that has the order, however many rows of other states there are. */
 import type { Database, Statement } from "better-sqlite3";
-import { checkedLimit, readCursor, writeCursor, type Position } from "./cursors.ts";
+import { beginning, checkedLimit, end, readCursor, writeCursor, type Position } from "./cursors.ts";
 import type { ActorRecord, DecisionRow, EffectRecord, Page, PageRequest, Projection, Projections, RunRow } from "./store.ts";
 import { actorColumns, actorOf, type ActorColumns } from "./tables/actors.ts";
 import { decisionColumns } from "./tables/decisions.ts";
@@ -69,14 +69,14 @@ export const actorsSource: Source<ActorColumns, ActorRecord> = {
   positionOf: (row) => row,
 };
 
-/** The statement for a set of filter names, `state` being one value or none. */
-export function pageSql<C, R>(source: Source<C, R>, filtered: readonly string[], state: string | undefined): string {
+/** The statement for a set of filter names, `state` being one value or none; `newest` walks backwards. */
+export function pageSql<C, R>(source: Source<C, R>, filtered: readonly string[], state: string | undefined, newest = false): string {
   const special = source.special?.(state, filtered);
   const conditions = filtered.map((name) => `${source.filters[name]} = :${name}`);
   if (state !== undefined) conditions.push(`${source.state} = :state`);
   if (special) conditions.push(special.and);
-  conditions.push(`(created_at_ms, ${source.id}) > (:createdAt, :after)`);
-  return `select ${source.columns} from ${special?.from ?? source.projection} where ${conditions.join(" and ")} order by created_at_ms, ${source.id} limit :limit`;
+  conditions.push(`(created_at_ms, ${source.id}) ${newest ? "<" : ">"} (:createdAt, :after)`);
+  return `select ${source.columns} from ${special?.from ?? source.projection} where ${conditions.join(" and ")} order by ${newest ? `created_at_ms desc, ${source.id} desc` : `created_at_ms, ${source.id}`} limit :limit`;
 }
 
 type Filter = { readonly [name: string]: string | readonly string[] | undefined };
@@ -84,15 +84,16 @@ type Filter = { readonly [name: string]: string | readonly string[] | undefined 
 function pager<C, R>(db: Database, source: Source<C, R>): (filter: Filter, page: PageRequest) => Page<R> {
   // As many as there are sets of filters and special states: a few dozen.
   const statements = new Map<string, Statement<[{ [name: string]: string | number }], C>>();
-  const statement = (filtered: readonly string[], state: string | undefined): Statement<[{ [name: string]: string | number }], C> => {
-    const sql = pageSql(source, filtered, state);
+  const statement = (filtered: readonly string[], state: string | undefined, newest: boolean): Statement<[{ [name: string]: string | number }], C> => {
+    const sql = pageSql(source, filtered, state, newest);
     const known = statements.get(sql) ?? db.prepare<[{ [name: string]: string | number }], C>(sql);
     statements.set(sql, known);
     return known;
   };
   return (filter, page) => {
     const limit = checkedLimit(page.limit);
-    const { createdAt, id: after } = readCursor(source.projection, page.cursor);
+    const newest = page.newest ?? false;
+    const { createdAt, id: after } = readCursor(source.projection, page.cursor, newest ? end : beginning);
     const values: { [name: string]: string } = {};
     for (const name of Object.keys(source.filters)) {
       const value = filter[name];
@@ -102,20 +103,23 @@ function pager<C, R>(db: Database, source: Source<C, R>): (filter: Filter, page:
     const states = filter[source.state];
     // One row more than the page tells whether there is another page.
     const rowsOf = (state: string | undefined): R[] =>
-      statement(filtered, state)
+      statement(filtered, state, newest)
         .all({ ...values, ...(state === undefined ? {} : { state }), createdAt, after, limit: limit + 1 })
         .map(source.read);
-    const rows = Array.isArray(states) ? merged([...new Set(states)].flatMap(rowsOf), source.positionOf) : rowsOf(undefined);
+    const rows = Array.isArray(states) ? merged([...new Set(states)].flatMap(rowsOf), source.positionOf, newest) : rowsOf(undefined);
     const items = rows.slice(0, limit);
     const last = items.at(-1);
-    return { items, cursor: last !== undefined && rows.length > limit ? writeCursor(source.projection, source.positionOf(last)) : null };
+    return {
+      items: newest ? items.toReversed() : items,
+      cursor: last !== undefined && rows.length > limit ? writeCursor(source.projection, source.positionOf(last)) : null,
+    };
   };
 }
 
 /** SQLite orders text by its UTF-8 bytes; JavaScript's own order differs beyond the basic plane. */
-const merged = <R>(rows: R[], positionOf: (row: R) => Position): R[] =>
+const merged = <R>(rows: R[], positionOf: (row: R) => Position, newest: boolean): R[] =>
   rows.sort((left, right) => {
-    const [a, b] = [positionOf(left), positionOf(right)];
+    const [a, b] = newest ? [positionOf(right), positionOf(left)] : [positionOf(left), positionOf(right)];
     return a.createdAt - b.createdAt || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
   });
 

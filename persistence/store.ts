@@ -238,7 +238,7 @@ export type CommitResult =
   | { readonly status: "conflict"; readonly thing: string }
   | { readonly status: "constraint"; readonly rule: string; readonly message: string };
 
-/** A page of rows, ordered by created time and id; `cursor` is null at the end. */
+/** A page of rows, ordered by created time and id; `cursor` is null where no further page is. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly cursor: string | null;
@@ -248,6 +248,8 @@ export interface PageRequest {
   /** 1 to 500; 50 when left out. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** The first page is the last one in time, and each further one stands before it; within a page the order stays. */
+  readonly newest?: boolean | undefined;
 }
 
 /** The projections that can be asked for. */

@@ -89,13 +89,20 @@ test("CLI-11 every list and show is one JSON document; a parked result names the
   expect(piped(["show", id]).out).toContain("item-29");
 });
 
-test("CLI-21 a list ends with the command of its next page", { timeout }, () => {
+test("CLI-21 the first page holds the newest, newest last, and ends with the command of the older ones", { timeout }, () => {
   const { folder, piped } = setup();
   writeFileSync(join(folder, "good.workflow.ts"), simple(`.node("only", compute(() => 1))`));
   for (let count = 0; count < 3; count += 1) piped(["run", "good.workflow.ts"]);
   const first = piped(["runs", "--limit", "2", "--state", "completed"]).out;
   const next = /bin\.js (runs --state completed --limit 2 --cursor \S+)/.exec(first)?.[1]?.split(" ") ?? [];
   const second = piped(next).out;
+  const ids = JSON.parse(piped(["runs", "--json"]).out).items.map(({ id }: { id: string }) => id.slice(-8));
+  expect(ids.map((id: string) => [first.includes(id), second.includes(id)])).toEqual([
+    [false, true],
+    [true, false],
+    [true, false],
+  ]);
+  expect(first.indexOf(ids[1])).toBeLessThan(first.indexOf(ids[2]));
   expect(second).not.toContain("--cursor");
   expect((first + second).match(/ completed +\d/g)).toHaveLength(3);
 });

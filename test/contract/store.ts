@@ -438,6 +438,25 @@ export function storeContract(name: string, open: () => Promise<{ store: Store; 
       expect(await pages("runs", { state: ["queued"] }, 4)).toEqual(expected.filter(({ state }) => state === "queued"));
     });
 
+    test("STORE-17 back from the newest the same rows come, each page in the same order", async () => {
+      const rows = Array.from({ length: 23 }, (_, n) =>
+        runOf(`r_${String((n * 7) % 23).padStart(2, "0")}`, { createdAt: 1_000 + (n % 3), state: n % 2 ? "queued" : "waiting" }),
+      );
+      await write(commitOf({ rows: rows.map((row) => ({ table: "runs", row })) }));
+      const expected = rows.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+      for (const limit of [1, 5, 22, 23, 500]) {
+        for (const state of [undefined, ["queued", "waiting"] as const]) {
+          const seen: unknown[] = [];
+          for (let cursor: string | null | undefined; cursor !== null;) {
+            const page = await store.query("runs", state ? { state } : {}, { limit, newest: true, ...(cursor === undefined ? {} : { cursor }) });
+            seen.unshift(...page.items);
+            cursor = page.cursor;
+          }
+          expect(seen).toEqual(expected);
+        }
+      }
+    });
+
     test("STORE-17 a list without a limit has 50 rows", async () => {
       await write(commitOf({ rows: Array.from({ length: 51 }, (_, n) => ({ table: "runs", row: runOf(`r_${n}`) })) }));
       const { items, cursor } = await store.query("runs", {});

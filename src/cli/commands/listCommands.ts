@@ -57,7 +57,9 @@ function show(environment: Environment, value: unknown, lines: () => readonly st
   return exitCodes.completed;
 }
 
-const pageOf = ({ limit, cursor }: ListOptions): { limit?: number; cursor?: string } => ({
+/** What happened last is what a person looks for; older pages stand behind the cursor. */
+const pageOf = ({ limit, cursor }: ListOptions): { limit?: number; cursor?: string; newest: true } => ({
+  newest: true,
   ...(limit !== undefined && { limit }),
   ...(cursor !== undefined && { cursor }),
 });

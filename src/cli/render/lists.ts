@@ -39,7 +39,10 @@ export function runLines(page: Page<RunSummary>, context: ListContext): readonly
     { text: age(context.now - run.createdAt) },
     { text: situation(run, context.now) },
   ]);
-  const waiting = page.items.filter((run) => run.state !== "completed").flatMap((run) => nextCommands(run, context.command));
+  const waiting = page.items
+    .toReversed()
+    .filter((run) => run.state !== "completed")
+    .flatMap((run) => nextCommands(run, context.command));
   return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(waiting, context)];
 }
 
@@ -78,7 +81,10 @@ export function decisionLines(page: Page<DecisionView>, context: ListContext): r
     { text: decision.choice === null ? deadlineText(decision, context.now) : `-> ${decision.choice}` },
     { text: runName(decision.run, context.width) },
   ]);
-  const answers = page.items.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, context.command));
+  const answers = page.items
+    .toReversed()
+    .filter((decision) => decision.state === "open")
+    .flatMap((decision) => answerCommands(decision, context.command));
   return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(answers, context)];
 }
 
@@ -101,7 +107,10 @@ export function effectLines(page: Page<EffectView>, context: ListContext): reado
     { text: age(context.now - (effect.ambiguousSince ?? effect.createdAt)) },
     { text: effect.error === null ? "" : effect.error.message },
   ]);
-  const settlements = page.items.filter((effect) => effect.state === "ambiguous").flatMap((effect) => settleCommands(effect, context.command));
+  const settlements = page.items
+    .toReversed()
+    .filter((effect) => effect.state === "ambiguous")
+    .flatMap((effect) => settleCommands(effect, context.command));
   return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(settlements, context)];
 }
 
@@ -117,7 +126,7 @@ function none(context: ListContext, sentence: string, next: NextCommand): readon
 function more(page: Page<unknown>, context: ListContext): readonly string[] {
   return page.cursor === null
     ? []
-    : ["", ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), when: "There are more:" }], context.width)];
+    : ["", ...commandLines([{ command: context.command(...context.again, "--cursor", page.cursor), when: "Older ones:" }], context.width)];
 }
 
 function nextBlock(commands: readonly NextCommand[], context: ListContext): readonly string[] {
