@@ -1,5 +1,6 @@
 /** Keeps a process that lost a state directory from writing there. Its lock can be deleted under it, and the next process then takes the directory over:
  *  each owner raises a number in the database as it opens, and writes only while that number is its own. */
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { PawlError } from "../src/errors.ts";
@@ -7,7 +8,7 @@ import { PawlError } from "../src/errors.ts";
 export interface Fence {
   /** The number of this owner. */
   readonly generation: number;
-  /** To be asked inside of each transaction that writes. @throws ownedElsewhere, for ever after the first time */
+  /** To be asked inside of each transaction that writes. @throws ownedElsewhere, or storageDamaged when the file is gone; for ever after the first time */
   check(): void;
   /** The refusal that `check` throws from now on. */
   lost(): PawlError;
@@ -20,24 +21,43 @@ type Generation = { generation: number };
 /** Makes this connection the one that writes, in a transaction of its own. */
 export function claim(db: Database): Fence {
   const row = db.prepare<[], Generation>("update meta set owner_generation = owner_generation + 1 where id = 1 returning owner_generation as generation").get();
-  return fence(db, row?.generation ?? 0);
+  const opened = fileAt(db.name);
+  return fence(db, row?.generation ?? 0, () => fileAt(db.name) === opened);
 }
 
 /** Writes as whoever owns it now. For databases that are never taken over: those in memory, and copies. */
 export const fenceOf = (db: Database): Fence => fence(db, db.prepare<[], Generation>(selectGeneration).get()?.generation ?? 0);
 
-function fence(db: Database, generation: number): Fence {
+/** Which file stands at a path: a few microseconds, beside a flush of milliseconds. */
+function fileAt(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+function fence(db: Database, generation: number, isInPlace: () => boolean = () => true): Fence {
   const select = db.prepare<[], Generation>(selectGeneration);
   let refusal: PawlError | undefined;
   const lost = (): PawlError => (refusal ??= takenOver(db.name));
   return {
     generation,
     check() {
+      if (refusal === undefined && !isInPlace()) refusal = gone(db.name);
       if (refusal !== undefined || select.get()?.generation !== generation) throw lost();
     },
     lost,
   };
 }
+
+const gone = (path: string): PawlError =>
+  new PawlError(
+    "storageDamaged",
+    `Database ${path} was deleted, moved or replaced while this process had it open: what is committed would not be found again. This process writes nothing more. End it, put the file back (or a backup of it), and start Pawl again`,
+    { subject: path },
+  );
 
 const takenOver = (path: string): PawlError =>
   new PawlError(

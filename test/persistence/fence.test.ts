@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openStore, readOwner } from "../../persistence/index.ts";
@@ -29,6 +29,29 @@ describe("an owner that lost its state directory", () => {
     await next.release();
     await expect(stale.store.commit([stepOf("a", 4)])).rejects.toMatchObject({ code: "closed" });
     expect(existsSync(join(home, "owner.json"))).toBe(false);
+  });
+
+  test("STORE-27 because its database was deleted, moved or replaced acknowledges nothing more", async () => {
+    const ways: readonly ((home: string, path: string) => void)[] = [
+      (_, path) => rmSync(path),
+      (home) => renameSync(home, `${home}.aside`),
+      (_, path) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ];
+    for (const lose of ways) {
+      const home = join(temporaryDirectory(), "state");
+      const { store, path, release } = await openStore({ home, mode: "owner" });
+      expect(await store.commit([stepOf("a", 1)])).toMatchObject([{ status: "committed" }]);
+      lose(home, path);
+      const refusal = { code: "storageDamaged", subject: path, message: expect.stringMatching(/deleted, moved or replaced.*writes nothing more/) };
+      await expect(store.commit([stepOf("a", 2)])).rejects.toMatchObject(refusal);
+      await expect(store.commit([stepOf("a", 2)])).rejects.toMatchObject(refusal);
+      await expect(store.shrink()).rejects.toMatchObject(refusal);
+      expect((await store.load(["a"]))[0]?.revision).toBe(1);
+      await release();
+    }
   });
 
   test("STORE-27 to another process writes nothing after that one has opened, while it was committing all the time", async () => {
