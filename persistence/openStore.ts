@@ -1,13 +1,13 @@
 /** Opens the store of a state directory: as its one owner, or to look at it beside the owner. */
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { PawlError } from "../src/errors.ts";
 import type { CommitHooks } from "./commit.ts";
 import { openDatabase, type DatabaseMode } from "./database.ts";
 import { claim } from "./fence.ts";
-import { acquireLock, type Owner } from "./lock.ts";
+import { checkEmpty, checkHome, makeHome, makePrivate } from "./home.ts";
+import { acquireLock, lockFileName, type Owner } from "./lock.ts";
 import { memoryStore } from "./memoryStore.ts";
-import { fileError, storageError } from "./refusals.ts";
+import { storageError } from "./refusals.ts";
 import { sqliteStore, type SqliteStore } from "./sqliteStore.ts";
 
 export const databaseFileName = "pawl.db";
@@ -41,6 +41,8 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
   if (!isAbsolute(home)) throw new PawlError("invalidInput", `The state directory must be an absolute path, not ${JSON.stringify(home)}`, { path: "home" });
   const path = join(home, databaseFileName);
   if (mode === "reader") {
+    checkHome(home);
+    checkEmpty(path);
     const db = openDatabase(path, { mode });
     const store = db === null ? memoryStore() : sqliteStore(db);
     return { store, path, owner: null, release: () => store.close() };
@@ -65,34 +67,13 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 }
 
 function ownedStore(path: string, hooks: CommitHooks | undefined): SqliteStore {
+  checkEmpty(path);
   const db = openDatabase(path, { mode: "owner" });
   try {
+    makePrivate([path, `${path}-wal`, `${path}-shm`, join(dirname(path), lockFileName)]);
     return sqliteStore(db, hooks, claim(db));
   } catch (error) {
     db.close();
     throw storageError(error, path);
   }
-}
-
-function makeHome(home: string): void {
-  try {
-    makeDirectory(home);
-  } catch (error) {
-    throw fileError(error, home);
-  }
-}
-
-/** Not mkdir's own `recursive`: on a read-only file system that says "no such file" instead of the truth. */
-function makeDirectory(path: string): void {
-  // A directory that was there keeps its mode: it may be more than ours.
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have made it in between.
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
-    throw error;
-  }
-  chmodSync(path, 0o700); // whatever the umask took away
 }

@@ -90,7 +90,7 @@ export function fileError(error: unknown, path: string): unknown {
   if (code === "ENOTDIR" || code === "EEXIST" || code === "ENOENT" || code === "ELOOP" || code === "ENAMETOOLONG")
     return new PawlError(
       "storageFailed",
-      `The state directory ${path} cannot be made (${messageOf(error)}). Move what stands there out of the way, or use another one: PAWL_HOME=/another/directory`,
+      `The state directory ${path} cannot be used (${messageOf(error)}). Move what stands there out of the way, or use another one: PAWL_HOME=/another/directory`,
       { subject: path, cause: error },
     );
   return error;

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, statSync, writeFileSync, chmodSync, copyFileSync, mkdirSync } from "node:fs";
+import { readFileSync, readdirSync, statSync, writeFileSync, chmodSync, copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
@@ -296,6 +296,32 @@ describe("a file that is not a sound database of this version is refused and lef
     await expect(openStore({ home, mode: "owner" })).rejects.toMatchObject({ code: "storageDamaged" });
   });
 
+  test("STORE-3 one that is empty beside what was stored, which is no new directory", async () => {
+    for (const trace of ["sources", "backups", "pawl.db-wal"]) {
+      const { home, path } = await usedHome();
+      writeFileSync(path, "");
+      if (trace === "pawl.db-wal") writeFileSync(join(home, trace), "frames");
+      else mkdirSync(join(home, trace));
+      for (const mode of ["owner", "reader"] as const)
+        await expect(openStore({ home, mode }), `${mode} ${trace}`).rejects.toMatchObject({
+          code: "storageDamaged",
+          message: expect.stringMatching(new RegExp(`is empty, but ${trace} beside it.*backup.*mv ${home} `)),
+        });
+      expect(statSync(path).size).toBe(0);
+    }
+  });
+
+  test("STORE-3 one that is empty because its maker died is made anew", async () => {
+    const home = temporaryDirectory();
+    for (const name of ["pawl.db", "pawl.db-journal", "pawl.lock", "owner.json", "owner.json.17"]) writeFileSync(join(home, name), "");
+    const reader = await openStore({ home, mode: "reader" });
+    expect(await reader.store.load(["a"])).toEqual([]);
+    await reader.release();
+    const { store, release } = await openStore({ home, mode: "owner" });
+    expect(await store.commit([stepOf("a", 1)])).toMatchObject([{ status: "committed" }]);
+    await release();
+  });
+
   test("STORE-4 one of a newer schema", async () => {
     const { home } = await usedHome();
     made(home, "pragma user_version = 7; create table of_the_future (id text)");
@@ -343,6 +369,49 @@ describe("a directory that cannot be used", () => {
     writeFileSync(home, "");
     await expect(openStore({ home, mode: "owner" })).rejects.toMatchObject({ code: "storageFailed", message: expect.stringContaining("PAWL_HOME=") });
     await expect(openStore({ home: join(home, "below"), mode: "owner" })).rejects.toMatchObject({ code: "storageFailed" });
+  });
+
+  test("STORE-5 nor read, because a file, a device or a link to nowhere stands in its place", async () => {
+    const place = temporaryDirectory();
+    const file = join(place, "state");
+    writeFileSync(file, "");
+    symlinkSync(join(place, "nowhere"), join(place, "link"));
+    symlinkSync(join(place, "loop"), join(place, "loop"));
+    for (const home of [file, join(file, "below"), "/dev/null", join(place, "link"), join(place, "loop")])
+      for (const mode of ["reader", "owner"] as const)
+        await expect(openStore({ home, mode }), `${mode} ${home}`).rejects.toMatchObject({
+          code: "storageFailed",
+          kind: "environment",
+          message: expect.stringMatching(/The state directory .*PAWL_HOME=/),
+        });
+    expect(readdirSync(place).toSorted()).toEqual(["link", "loop", "state"]);
+  });
+
+  test("STORE-7 because others may write there: refused with the command that mends it, while others may read", async () => {
+    const { home } = await usedHome();
+    for (const mode of [0o777, 0o1777, 0o775, 0o702]) {
+      chmodSync(home, mode);
+      const before = contentOf(home);
+      await expect(openStore({ home, mode: "owner" }), mode.toString(8)).rejects.toMatchObject({
+        code: "storageFailed",
+        subject: home,
+        message: expect.stringContaining(`chmod 700 ${home}`),
+      });
+      expect(contentOf(home)).toEqual(before);
+    }
+    for (const mode of [0o700, 0o755]) {
+      chmodSync(home, mode);
+      await (await openStore({ home, mode: "owner" })).release();
+      expect(statSync(home).mode & 0o777).toBe(mode);
+    }
+  });
+
+  test("STORE-7 a database that others may write becomes its user's, its log too", async () => {
+    const { home, path } = await usedHome();
+    for (const name of [path, join(home, "pawl.lock")]) chmodSync(name, 0o777);
+    const { release } = await openStore({ home, mode: "owner" });
+    for (const name of readdirSync(home)) expect([name, statSync(join(home, name)).mode & 0o777]).toEqual([name, 0o600]);
+    await release();
   });
 
   test("STORE-5 because it is not absolute", async () => {

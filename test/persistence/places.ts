@@ -32,7 +32,7 @@ export const canMount = ((): boolean => {
 export function smallFileSystem(kib: number): string {
   const path = join(temporaryDirectory(), "small");
   mkdirSync(path);
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", path]);
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k,mode=700`, "tmpfs", path]);
   onTestFinished(() => void execFileSync("umount", ["-l", path]));
   return path;
 }
