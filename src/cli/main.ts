@@ -11,10 +11,11 @@ import { doctor, exportCopy, prune, reset } from "./commands/maintenanceCommands
 import { cancelRun, resumeRun, startRun } from "./commands/runCommand.ts";
 import { showVersion } from "./commands/version.ts";
 import { environmentOf, type Environment } from "./environment.ts";
-import { exitCodes, failureOf, strayText, type ExitCode, type Failure } from "./exitCodes.ts";
+import { exitCodes, failureOf, strayText, typable, type ExitCode, type Failure } from "./exitCodes.ts";
 import { watchInterrupts, type Interrupts } from "./interrupts.ts";
 import { jsonLine } from "./json.ts";
 import { processOutput, type ProcessOutput } from "./processOutput.ts";
+import type { CommandLine } from "./render/next.ts";
 import { parseCommandLine, type Request } from "./program.ts";
 import { programName } from "./programName.ts";
 
@@ -77,6 +78,7 @@ const stackText = (error: unknown): string => (process.env["PAWL_DEBUG"] === "1"
 
 async function commandLine(argv: readonly string[], output: ProcessOutput, interrupts: Interrupts): Promise<ExitCode> {
   const program = programOfProcess();
+  let command: CommandLine = (...words) => [program, ...words].join(" ");
   try {
     let help = "";
     const parsed = parse(
@@ -95,9 +97,12 @@ async function commandLine(argv: readonly string[], output: ProcessOutput, inter
       output.out(help);
       return exitCodes.completed;
     }
-    return await perform(parsed.request, environmentOf({ home: parsed.home, json: parsed.json, interrupts, output }));
+    const environment = environmentOf({ home: parsed.home, json: parsed.json, interrupts, output });
+    command = environment.command;
+    return await perform(parsed.request, environment);
   } catch (error) {
-    const failure = failureOf(error);
+    const known = failureOf(error);
+    const failure = { ...known, message: typable(known.message, command) };
     output.err(errorText(failure, isJson()));
     output.err(stackText(error));
     return failure.exitCode;

@@ -259,7 +259,7 @@ class Embedded extends Reader implements EmbeddedHost {
   private async ambiguousEffect(key: string): Promise<EffectRecord> {
     const [record] = await this.store.effects([key]);
     if (record === undefined)
-      throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: pawl effect list`, { subject: key });
+      throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: \`pawl effect list\``, { subject: key });
     if (record.state !== "ambiguous")
       throw new PawlError("refused", `Effect "${key}" is ${record.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, {
         subject: key,

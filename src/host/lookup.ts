@@ -38,8 +38,8 @@ export async function findRun(store: Pick<Store, "query">, typed: string): Promi
   throw new PawlError(
     "unknownRun",
     closest.length === 0
-      ? `There is no run "${typed}": this state directory has no runs. Start one with pawl run.`
-      : `There is no run "${typed}". The closest: ${list(closest)}. List all with pawl runs; the last ${shortestEnding} or more characters of an id are enough.`,
+      ? `There is no run "${typed}": this state directory has no runs. Start one with: \`pawl run FILE\``
+      : `There is no run "${typed}". The closest: ${list(closest)}. The last ${shortestEnding} or more characters of an id are enough. List all with: \`pawl runs\``,
     { subject: typed },
   );
 }

@@ -79,7 +79,7 @@ export class Reader {
     }
     const near = found.status === "found" ? [] : found.near;
     const hint =
-      near.length > 0 ? `Did you mean ${near.join(" or ")}?` : codes.length === 0 ? "No decision is open." : "List those that wait with: pawl decisions";
+      near.length > 0 ? `Did you mean ${near.join(" or ")}?` : codes.length === 0 ? "No decision is open." : "List those that wait with: `pawl decisions`.";
     const what = parsed.ok ? `There is no decision with the code "${typed}".` : `"${typed}" is no decision's code: ${faultTexts[parsed.fault]}.`;
     throw new PawlError("unknownDecision", `${what} ${hint} Nothing was answered.`, { subject: typed });
   }

@@ -270,3 +270,14 @@ test("CLI-31 an empty --home is refused with 2, and makes no state directory her
   }
   expect(readdirSync(folder)).toEqual(before);
 });
+
+test("CLI-32 a command inside an error's sentence can be typed as it stands", { timeout }, () => {
+  const { home, folder, piped } = setup();
+  const command = (words: string): string => `node ${bin} ${words} --home ${home}`;
+  expect(piped(["show", "nothing"]).err).toContain(`Start one with: ${command("run FILE")}\n`);
+  writeFileSync(join(folder, "good.workflow.ts"), simple(`.node("only", compute(() => 1))`));
+  piped(["run", "good.workflow.ts"]);
+  expect(piped(["show", "nothing"]).err).toContain(`List all with: ${command("runs")}\n`);
+  expect(JSON.parse(piped(["show", "nothing", "--json"]).err).error.message).toContain(command("runs"));
+  expect(piped(["run", "good.workflow.ts", "--home", "", "--json"]).err).not.toContain("`");
+});
