@@ -94,7 +94,8 @@ export async function materialise(digest: string, readBlob: (hash: string) => Pr
   } catch (error) {
     throw error instanceof PawlError ? error : unloadable(digest, `it cannot be written to ${directory}: ${messageOf(error)}`);
   } finally {
-    await rm(building, { recursive: true, force: true });
+    // What stands in the way of writing (a file where a directory belongs) stands in the way of this too, and must not hide the reason.
+    await rm(building, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { openEmbedded, openReader } from "../../src/host/embedded.ts";
 import { askNode, openCode, person, Project, watch } from "./kit.ts";
@@ -162,6 +163,21 @@ test("HOST-7 editing and deleting a workflow's files changes nothing for a run t
   const second = await project.open();
   await second.answer({ decision: openCode(parked), choice: "go", source: person });
   expect(await second.drive(parked.id)).toMatchObject({ state: "completed", result: "old" });
+});
+
+test("HOST-7 a new run is blocked, not failed, while a file stands where stored sources go", async () => {
+  const project = new Project();
+  const host = await project.open();
+  const sources = path.join(project.home, "sources");
+  writeFileSync(sources, "");
+  const { id } = await project.start(host, project.workflow(`.node("end", compute(() => "end"))`));
+  expect(await host.drive(id)).toMatchObject({
+    state: "blocked",
+    reason: { code: "sourceUnloadable", message: expect.stringMatching(/cannot be written to .*(?:ENOTDIR|EEXIST)/) },
+  });
+  expect(readFileSync(sources, "utf8")).toBe("");
+  rmSync(sources);
+  expect(await host.drive(id)).toMatchObject({ state: "completed", result: "end" });
 });
 
 test("HOST-7 a run whose sources cannot be loaded waits for the cause to go, and loses nothing", async () => {
