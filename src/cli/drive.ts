@@ -10,6 +10,7 @@ import { liveReporter } from "./progress/liveReporter.ts";
 import { plainReporter } from "./progress/plainReporter.ts";
 import type { Reporter } from "./progress/reporter.ts";
 import { askDecision } from "./prompt/ask.ts";
+import { nodeOf } from "./render/attention.ts";
 import { nextCommands } from "./render/next.ts";
 import { outcomeLines } from "./render/outcome.ts";
 import { localTime } from "./render/time.ts";
@@ -38,7 +39,9 @@ export async function driveRun(host: EmbeddedHost, run: string, environment: Env
   interrupts.signal.addEventListener("abort", sayStopping);
   try {
     const driven = await interrupts.hold(`\nStopped at once. The run is safe. Go on with: ${goOn}\n`, () => driveAndAsk(host, run, reporter, environment));
-    return tell(driven, environment);
+    const code = tell(driven, environment);
+    if (driven.stopped === "interrupt" && !environment.json) await tellUnsure(host, run, environment);
+    return code;
   } finally {
     interrupts.signal.removeEventListener("abort", sayStopping);
     unsubscribe();
@@ -116,6 +119,13 @@ function tell({ view, stopped }: Driven, environment: Environment): ExitCode {
         .join(""),
     );
   return code;
+}
+
+/** Work that may happen once only and was cut off: whether it happened nobody knows yet. */
+async function tellUnsure(host: EmbeddedHost, run: string, environment: Environment): Promise<void> {
+  const { items } = await host.effects({ run, state: ["attempting"] });
+  for (const effect of items.filter(({ once }) => once))
+    say(environment, `${nodeOf(effect)} was cut off and may be done once only: its outcome may be unknown. When the run goes on that is found out, or asked.`);
 }
 
 /** What settled a decision that was being asked. */

@@ -260,10 +260,13 @@ class Embedded extends Reader implements EmbeddedHost {
     const [record] = await this.store.effects([key]);
     if (record === undefined)
       throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: \`pawl effect list\``, { subject: key });
-    if (record.state !== "ambiguous")
-      throw new PawlError("refused", `Effect "${key}" is ${record.state}: only an ambiguous effect waits for a person's word. Nothing was changed.`, {
+    if (record.state !== "ambiguous") {
+      const open = record.state === "planned" || record.state === "attempting";
+      const first = open ? ` If whatever was working on it is gone, go on with the run first, which finds out: \`pawl resume ${record.root}\`` : "";
+      throw new PawlError("refused", `Effect "${key}" is ${record.state}: only an ambiguous effect waits for a person's word. Nothing was changed.${first}`, {
         subject: key,
       });
+    }
     return record;
   }
 

@@ -269,6 +269,29 @@ test("CLI-24 a person has an unknown outcome done again, once", { timeout }, asy
   expect(await again.exit).toBe(2);
 });
 
+test("CLI-33 Ctrl-C in work that is done once says what that means, and settling it after a cancel says that the run has ended", { timeout }, async () => {
+  const { terminal, piped, folder } = setup();
+  writeFileSync(join(folder, "publishing.workflow.ts"), publishing);
+  const pty = terminal(["run", "publishing.workflow.ts", "--input", JSON.stringify({ file: join(folder, "calls") })]);
+  while (!existsSync(join(folder, "calls"))) await new Promise((done) => setTimeout(done, 20));
+  pty.type(ctrlC);
+  await pty.waitFor("its outcome may be unknown");
+  expect(await pty.exit).toBe(130);
+  const run = JSON.parse(piped(["runs", "--json"]).out).items[0].id;
+  const before = JSON.parse(piped(["effect", "list", "--all", "--json"]).out).items.find(({ once }: { once: boolean }) => once);
+  if (before.state === "attempting") {
+    const early = terminal(["effect", "confirm", before.key, "--output", '{"sent":true}'], { columns: 300 });
+    await early.waitFor(`resume ${run}`);
+    expect(await early.exit).toBe(2);
+  }
+  piped(["resume", run]);
+  piped(["cancel", run]);
+  const confirm = terminal(["effect", "confirm", before.key, "--output", '{"sent":true}']);
+  await confirm.waitFor("Its run has ended (cancelled)");
+  expect(await confirm.exit).toBe(0);
+  expect(confirm.lines().join("")).not.toContain("Go on with");
+});
+
 test("CLI-25 a terminal that cannot redraw gets plain lines", { timeout }, async () => {
   const { terminal } = setup();
   const pty = terminal(["run", "approval.workflow.ts", ...input({})], { env: { TERM: "dumb" } });

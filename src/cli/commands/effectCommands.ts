@@ -1,11 +1,12 @@
 /** `pawl effect confirm` and `retry`: a person settles what no program can know. */
 import { PawlError } from "../../errors.ts";
-import type { EffectView } from "../../host/api.ts";
+import type { EffectView, EmbeddedHost } from "../../host/api.ts";
 import type { Environment } from "../environment.ts";
-import { exitCodes, type ExitCode } from "../exitCodes.ts";
+import { exitCodes, isFinal, type ExitCode } from "../exitCodes.ts";
 import { jsonLine } from "../json.ts";
 import { nodeOf } from "../render/attention.ts";
 import { commandLines } from "../render/next.ts";
+import { runLooks } from "../render/words.ts";
 import { wrap } from "../../text/cells.ts";
 import { jsonOption } from "./jsonArgument.ts";
 import { requirePerson } from "./person.ts";
@@ -16,18 +17,21 @@ export function confirmEffect(key: string, options: { readonly output?: string; 
   const given = jsonOption({ json: options.output, file: options.outputFile }, { json: "--output", file: "--output-file" }, environment.cwd);
   if (!given)
     throw new PawlError("invalidInput", "Say what it gave: --output JSON, as the step would have returned it (null for nothing).", { path: "--output" });
-  return owning(environment, async (host) => tell(await host.confirmEffect(key, given.value), "is confirmed with the output you gave", environment));
+  return owning(environment, async (host) => tell(host, await host.confirmEffect(key, given.value), "is confirmed with the output you gave", environment));
 }
 
 export function retryEffect(key: string, environment: Environment): Promise<ExitCode> {
   requirePerson(environment, "have an effect done again");
-  return owning(environment, async (host) => tell(await host.retryEffect(key), "will be done again", environment));
+  return owning(environment, async (host) => tell(host, await host.retryEffect(key), "will be done again", environment));
 }
 
-function tell(effect: EffectView, what: string, { json, out, command, width }: Environment): ExitCode {
+async function tell(host: EmbeddedHost, effect: EffectView, what: string, { json, out, command, width }: Environment): Promise<ExitCode> {
+  const { state } = await host.run(effect.run);
+  // One that completes by this very word has its result still to be shown.
+  const hasEnded = isFinal(state) && state !== "completed";
   const lines = [
-    ...wrap(`${nodeOf(effect)} (${effect.key}) ${what}.`, width()),
-    ...commandLines([{ command: command("resume", effect.run), when: "Go on with:" }], width()),
+    ...wrap(`${nodeOf(effect)} (${effect.key}) ${what}.${hasEnded ? ` Its run has ended (${runLooks[state].word}) and stays so.` : ""}`, width()),
+    ...(hasEnded ? [] : commandLines([{ command: command("resume", effect.run), when: "Go on with:" }], width())),
   ];
   out(json ? jsonLine(effect) : lines.map((line) => `${line}\n`).join(""));
   return exitCodes.completed;
