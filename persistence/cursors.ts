@@ -19,7 +19,7 @@ export const largestLimit = 500;
 /** @throws PawlError invalidInput with path `limit`. */
 export function checkedLimit(limit: PageRequest["limit"] = defaultLimit): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= largestLimit) return limit;
-  throw new PawlError("invalidInput", `limit must be a whole number from 1 to ${largestLimit}, not ${String(limit)}`, { path: "limit" });
+  throw new PawlError("invalidInput", `limit must be a whole number from 1 to ${largestLimit}, not ${String(limit)}.`, { path: "limit" });
 }
 
 export const writeCursor = (projection: Projection, { createdAt, id }: Position): string =>
@@ -34,7 +34,7 @@ export function readCursor(projection: Projection, cursor: string | undefined, f
     if (parts.length === 3 && of === projection && Number.isSafeInteger(createdAt) && typeof createdAt === "number" && typeof id === "string")
       return { createdAt, id };
   }
-  throw new PawlError("invalidInput", `cursor is not one that a list of ${projection} gave; leave it out to begin at the first page`, { path: "cursor" });
+  throw new PawlError("invalidInput", `cursor is not one that a list of ${projection} gave; leave it out to begin at the first page.`, { path: "cursor" });
 }
 
 function parse(cursor: string): unknown {

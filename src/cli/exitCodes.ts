@@ -85,5 +85,6 @@ export const strayText = (error: unknown): string => `An error that nothing caug
 
 function usageMessage(error: CommanderError): string {
   // Commander puts its suggestion on a line of its own, in brackets.
-  return error.message.replace(/^error: /, "").replace(/\n\((Did you mean .*)\)$/s, ". $1");
+  const message = error.message.replace(/^error: /, "").replace(/\n\((Did you mean .*)\)$/s, ". $1");
+  return /[.?!]$/.test(message) ? message : `${message}.`;
 }

@@ -154,8 +154,16 @@ function perform(request: Request, environment: Environment): ExitCode | Promise
   }
 }
 
+/** More than this nobody reads, and it would push what matters off the screen. */
+const longestMessage = 8192;
+
+const bounded = (message: string): string =>
+  message.length > longestMessage
+    ? `${message.slice(0, longestMessage).toWellFormed()} … (${message.length - longestMessage} more characters; all of them with --json)`
+    : message;
+
 /** The sentence for a person, made safe: it may hold what a workflow threw. Not wrapped, since people copy the commands in it. */
 export function failureText(failure: Failure, program: string): string {
   const hint = failure.code === "invalidInput" && failure.path === undefined ? `\nSee: ${program} help` : "";
-  return `${visible(`pawl: ${failure.message}${hint}`)}\n`;
+  return `${visible(`pawl: ${bounded(failure.message)}${hint}`)}\n`;
 }

@@ -99,6 +99,8 @@ export function parseCommandLine(argv: readonly string[], program: string, write
   addCommands(root, program, (found) => {
     request = found;
   });
+  const unknown = unknownHelp(root, argv);
+  if (unknown !== null) throw unknown;
   try {
     root.parse([...argv], { from: "user" });
   } catch (error) {
@@ -108,6 +110,28 @@ export function parseCommandLine(argv: readonly string[], program: string, write
   }
   const { json, home } = root.opts<{ json?: boolean; home?: string }>();
   return request && { request, json: json ?? false, home };
+}
+
+/** Commander answers help about a command that there is not with help about everything. */
+function unknownHelp(root: Command, argv: readonly string[]): CommanderError | null {
+  const [word, ...names] = argv.filter((word) => !word.startsWith("-"));
+  if (word !== "help") return null;
+  let command = root;
+  for (const name of names) {
+    const found = command.commands.find((other) => other.name() === name);
+    if (command.commands.length === 0 || (name === "help" && command === root)) return null;
+    if (found === undefined)
+      return new CommanderError(
+        2,
+        "commander.unknownCommand",
+        `unknown command '${name}'.${didYouMean(
+          name,
+          command.commands.map((other) => other.name()),
+        )}`,
+      );
+    command = found;
+  }
+  return null;
 }
 
 function addCommands(root: Command, program: string, found: (request: Request) => void): void {

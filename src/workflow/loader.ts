@@ -109,7 +109,7 @@ function definitionOf(file: string, exports: unknown): AnyWorkflow {
     );
   }
   throw refused(
-    `exports ${value === null ? "null" : `a ${typeof value}`} as its default, which is no workflow. Write: export default workflow({ … }) … .build();`,
+    `exports ${value === null || value === undefined ? String(value) : `${typeof value === "object" ? "an" : "a"} ${typeof value}`} as its default, which is no workflow. Write: export default workflow({ … }) … .build();`,
   );
 }
 

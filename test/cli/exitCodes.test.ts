@@ -56,6 +56,12 @@ test("CLI-5 what nobody expected says how to report it and shows no stack", () =
   expect(failure.message).not.toContain("    at ");
 });
 
+test("CLI-5 a very long message is cut for a person, and says so", () => {
+  const text = failureText(failureOf(new PawlError("loadFailed", "x".repeat(100_000))), "pawl");
+  expect(text.length).toBeLessThan(8_400);
+  expect(text).toContain("91808 more characters");
+});
+
 test("case 164 an error message cannot steer the terminal", () => {
   const text = failureText(failureOf(new PawlError("loadFailed", hostile)), "pawl");
   expect(text).toContain("\\u{1B}");

@@ -53,6 +53,9 @@ test("CLI-1 --json and --home may stand before and after the command", () => {
 
 test.each([
   [["rn"], "unknown command 'rn'. Did you mean run?"],
+  [["help", "rn"], "unknown command 'rn'. Did you mean run?"],
+  [["help", "nosuch"], "unknown command 'nosuch'."],
+  [["help", "effect", "lst"], "unknown command 'lst'. Did you mean list?"],
   [["effect", "lst"], "unknown command 'lst'. Did you mean list?"],
   [["runs", "--stat", "x"], "unknown option '--stat'. Did you mean --state?"],
   [["run", "x", "--inputfile", "y"], "unknown option '--inputfile'. Did you mean --input-file?"],
@@ -61,7 +64,7 @@ test.each([
   [["runs", "--limit", "0"], "Give a whole number from 1 to 500."],
   [["runs", "--limit", "501"], "Give a whole number from 1 to 500."],
   [["runs", "--limit", "1e2"], "Give a whole number from 1 to 500."],
-  [["run"], "missing required argument 'workflow'"],
+  [["run"], "missing required argument 'workflow'."],
   [["answer", "7K3M9Q2"], "missing required argument 'choice'"],
   [["show", "a", "b"], "too many arguments for 'show'"],
 ])("CLI-3 %j is refused with what was meant, and exit code 2", (argv, sentence) => {

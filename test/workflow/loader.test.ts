@@ -215,6 +215,7 @@ describe("what cannot be loaded", () => {
       'exports its workflow as "ship". Make it the default export: export default ship;',
     ],
     ["not built", minimal.replace("\n  .build()", ""), "exports a workflow that was not built. End it with .build()."],
+    ["an object", "export default {};", "exports an object as its default, which is no workflow. Write: export default workflow({ … }) … .build();"],
     ["a function", "export default () => 1;", "exports a function as its default, which is no workflow. Write: export default workflow({ … }) … .build();"],
     ["null", "export default null;", "exports null as its default, which is no workflow. Write: export default workflow({ … }) … .build();"],
   ])("WF-43 a file whose default is no workflow says what to write: %s", async (_name, text, message) => {
