@@ -168,7 +168,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
         onError(error);
         return false;
       });
-      if (isObservable) void runner.look(record).catch(onError);
+      // Nobody looks for it while the runtime closes: the next one does.
+      if (isObservable) void runner.look(record).catch((error: unknown) => void (closing || onError(error)));
     }
   };
 
