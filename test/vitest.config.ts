@@ -8,7 +8,7 @@ process.env["NODE_ENV"] = "production";
 const inClone = "pawl-source";
 const conditions = ["module", "node", inClone];
 
-const long = ["test/crash/**", "test/simulation/**/*.long.test.ts"];
+const long = ["test/crash/**", "test/**/*.long.test.ts"];
 const developmentBuild = ["test/runtime/step*.test.ts", "test/house/build.development.test.ts"];
 
 /** A name, its files, and what differs from the common ground. */
@@ -37,6 +37,7 @@ export default defineConfig({
       project("main", ["test/**/*.test.ts"], { exclude: [...long, "test/house/build.development.test.ts"], testTimeout: 20_000 }),
       project("development", developmentBuild, { testTimeout: 20_000 }, ["development"]),
       project("simulation", ["test/simulation/**/*.long.test.ts"], { testTimeout: 900_000 }),
+      project("walk", ["test/xstate/**/*.long.test.ts"], { testTimeout: 1_800_000 }),
       project("crash", ["test/crash/**/*.test.ts"], { testTimeout: 600_000 }),
     ],
   },

@@ -64,7 +64,7 @@ export interface StepTrace {
 /** In document order. @throws invalidMachine for what a durable machine may not ask for, and could not be seen before */
 export function toRecords(trace: StepTrace): readonly StepRecord[] {
   const { actions, after, self } = trace;
-  if (actions.length === 0 && trace.spawned.length === 0) return [];
+  if (actions.length === 0 && trace.spawned.length === 0 && after.children === trace.before?.children) return [];
   const spawns = new Spawns(trace);
   const records: StepRecord[] = [];
   for (const [index, action] of actions.entries()) {
