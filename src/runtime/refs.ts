@@ -13,8 +13,6 @@ export interface ChildLink {
 
 /** Stubs of children, and what they stand for. XState's own objects: there is no field of theirs to keep it in. */
 const links = new WeakMap<object, ChildLink>();
-/** What machines know as `self`. */
-const selves = new WeakMap<object, string>();
 
 export const linkOf = (stub: unknown): ChildLink | undefined => (typeof stub === "object" && stub !== null ? links.get(stub) : undefined);
 
@@ -36,6 +34,35 @@ export class RemoteRef {
     return { [refMarker]: 1, id: this.id, actor: this.actor };
   }
 }
+
+/** What a machine knows as `self`. `_parent` is XState's name for the target of sendParent. */
+export class SelfRef {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly actor: string;
+  readonly system: object;
+  readonly _parent: unknown;
+  readonly #scope: { readonly before: unknown };
+  constructor(id: string, actor: string, system: object, parent: unknown, scope: { readonly before: unknown }) {
+    this.id = id;
+    this.sessionId = actor;
+    this.actor = actor;
+    this.system = system;
+    this._parent = parent;
+    this.#scope = scope;
+  }
+  get ref(): this {
+    return this;
+  }
+  /** The snapshot before the step that runs. */
+  getSnapshot(): unknown {
+    return this.#scope.before;
+  }
+  toJSON(): RefData {
+    return { [refMarker]: 1, id: this.id, actor: this.actor };
+  }
+}
+
 const absent = (name: string, instead: string) =>
   function (this: { readonly id: string }): never {
     throw new PawlError(
@@ -56,7 +83,9 @@ const absences = {
   start: absent("start", "The runtime starts it when the transition is committed."),
   stop: absent("stop", "Use stopChild(ref) for a child, or let the machine reach a final state."),
 };
+const { getSnapshot: _ownToSelf, ...absencesOfSelf } = absences;
 Object.assign(RemoteRef.prototype, absences);
+Object.assign(SelfRef.prototype, absencesOfSelf);
 
 /** Makes XState's actor object the stub of a child. */
 export function becomeStub(stub: object, link: ChildLink): void {
@@ -69,20 +98,10 @@ function stubToJson(this: { readonly id: string }): object {
   return { [refMarker]: 1, id: this.id, ...(actor === undefined ? {} : { actor }) };
 }
 
-/** Makes XState's actor object what the machine of `actor` knows as itself. `snapshot` gives the one before the step. */
-export function becomeSelf(self: object, actor: string, snapshot: () => unknown): void {
-  selves.set(self, actor);
-  Object.assign(self, absences, { getSnapshot: snapshot, toJSON: selfToJson });
-}
-
-function selfToJson(this: { readonly id: string }): object {
-  return { [refMarker]: 1, id: this.id, actor: selves.get(this) };
-}
-
 /** The durable actor behind a reference; undefined for a child that is none (a promise, or not started). */
-const actorBehind = (ref: object): string | undefined => (ref instanceof RemoteRef ? ref.actor : (selves.get(ref) ?? links.get(ref)?.actor));
+const actorBehind = (ref: object): string | undefined => (ref instanceof RemoteRef || ref instanceof SelfRef ? ref.actor : links.get(ref)?.actor);
 
-const isRef = (value: object): boolean => value instanceof RemoteRef || selves.has(value) || links.has(value);
+const isRef = (value: object): boolean => value instanceof RemoteRef || value instanceof SelfRef || links.has(value);
 
 /** In a snapshot: every reference is data. */
 export const refsInContext: ObjectCheck = (value) => (isRef(value) ? null : undefined);

@@ -2,19 +2,19 @@
  *  `(hydrated snapshot, event) -> (next snapshot, records)`; nothing runs inside it. XState 6 comes in by changing this file.
  *  Each cast stands where XState's public types do not show what its pure functions take and give.
  *  Children are stubs here: a child machine never runs in its parent's step, a promise never starts. */
-import { createEmptyActor, type AnyActorLogic, type AnyActorRef, type AnyMachineSnapshot, type AnyStateMachine, type EventObject, type Snapshot } from "xstate";
-import type { RefData } from "../../machines/actorRef.ts";
+import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject, Snapshot } from "xstate";
 import { pawlMark, type DurableTask } from "../../machines/define.ts";
 import { PawlError, messageOf } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
-import { becomeSelf, becomeStub, linkOf, refsInContext, RemoteRef, withRefs, type ChildLink } from "./refs.ts";
-import { inLiveOrder, toRecords, type ExecutedAction, type SpawnedChild, type StepRecord } from "./stepRecords.ts";
+import { becomeStub, linkOf, refsInContext, withRefs, type ChildLink } from "./refs.ts";
+import { inLiveOrder, toRecords, type StepRecord } from "./stepRecords.ts";
+import { NeedsNames, noId, scopeBehind, StepScope, type SystemNames } from "./stepScope.ts";
 import { withCheckedDelays, checkedDelay, finiteDelay } from "./stepDelays.ts";
 
 /** A snapshot in memory, with the scope its actor references belong to. Immutable but for the links of its children. */
 export interface Hydrated {
   readonly snapshot: AnyMachineSnapshot;
-  readonly scope: Scope;
+  readonly scope: StepScope;
 }
 
 export interface StepResult {
@@ -29,14 +29,6 @@ export interface StepResult {
   readonly asked: readonly StepRecord[];
   /** In the order in which a live actor carries them out, if no child ends in its first transition. */
   readonly records: readonly StepRecord[];
-}
-
-/** Ids of the active actors of a tree by their system ids. */
-export type SystemNames = ReadonlyMap<string, string>;
-
-/** A machine asked for an actor by its system id, and the step was not given the names: take it again with them. */
-export class NeedsNames extends Error {
-  override readonly name = "NeedsNames";
 }
 
 /** Steps of one machine. Made once for a definition and shared by all its actors. `key` is the name that an actor's parent knows it by, `null` for a root. */
@@ -111,121 +103,6 @@ export function isMachineLogic(logic: unknown): logic is AnyStateMachine {
 /** Microsteps in one step when the machine sets no bound of its own: an endless loop of `always` or raised events must not hang the runtime. */
 const maxIterations = 1000;
 
-/** What an actor's machine sees of the world, and where XState puts what it asks for. */
-class Scope {
-  readonly self: AnyActorRef;
-  readonly id: string;
-  readonly sessionId: string;
-  readonly system: AnyActorRef["system"];
-  /** XState replaces it while it collects the actions of a microstep. */
-  actionExecutor: (action: ExecutedAction) => void;
-  readonly actions: ExecutedAction[] = [];
-  readonly spawned: SpawnedChild[] = [];
-  /** The snapshot before the step that runs. */
-  before: AnyMachineSnapshot | null = null;
-  names: SystemNames | undefined;
-  needsNames = false;
-  /** System ids given in the step that runs. */
-  private readonly given = new Map<string, AnyActorRef>();
-  private readonly remote = new Map<string, RemoteRef>();
-
-  constructor(actor: string, parent: string | null, key: string | null) {
-    const self = createEmptyActor() as AnyActorRef & { id: string; sessionId: string; system: unknown }; // what a machine may see of itself; XState's own type is read-only
-    this.id = actor;
-    this.sessionId = actor;
-    this.system = this.makeSystem();
-    self.id = key ?? actor;
-    self.sessionId = actor;
-    self.system = this.system;
-    if (parent !== null) self._parent = this.refTo({ xstate$$type: 1, id: nameIn(parent), actor: parent }) as never; // XState only hands it back as a target
-    becomeSelf(self, actor, () => this.before);
-    this.self = self;
-    this.actionExecutor = (action) => void this.actions.push(action);
-  }
-
-  /** Begins a step. */
-  begin(before: AnyMachineSnapshot | null, names: SystemNames | undefined): void {
-    this.before = before;
-    this.names = names;
-    this.needsNames = false;
-    this.actions.length = 0;
-    this.spawned.length = 0;
-    this.given.clear();
-  }
-
-  logger(): void {}
-  defer(): void {}
-  stopChild(): void {}
-  emit(): void {}
-
-  /** The reference to an actor as this machine holds it: its own child, its parent and itself are what they always were. */
-  refTo({ id, actor }: RefData): unknown {
-    if (actor === this.id) return this.self;
-    for (const child of Object.values(this.before?.children ?? {})) if (linkOf(child)?.actor === actor) return child;
-    const known = this.remote.get(actor);
-    if (known) return known;
-    const ref = new RemoteRef(id, actor);
-    this.remote.set(actor, ref);
-    return ref;
-  }
-
-  private find(systemId: string): unknown {
-    const given = this.given.get(systemId);
-    // A live actor that starts frees the system ids of what it stopped only when it runs.
-    if (given && (this.before === null || !this.isStopped(given))) return given;
-    const actor = this.allNames().get(systemId);
-    if (actor === undefined || this.stopped().some((link) => link.actor !== undefined && (actor === link.actor || actor.startsWith(`${link.actor}/`))))
-      return undefined;
-    return this.refTo({ xstate$$type: 1, id: nameIn(actor), actor });
-  }
-
-  private allNames(): SystemNames {
-    if (this.names) return this.names;
-    this.needsNames = true;
-    throw new NeedsNames(this.id);
-  }
-
-  private isStopped(stub: AnyActorRef): boolean {
-    return this.actions.some((action) => action.type === "xstate.stopChild" && action.params === stub);
-  }
-
-  private stopped(): readonly ChildLink[] {
-    return this.actions.flatMap((action) => (action.type === "xstate.stopChild" ? (linkOf(action.params) ?? []) : []));
-  }
-
-  /** XState's actor system as far as a step needs it. Its own would keep a system id for ever: what frees one is never executed here. */
-  private makeSystem(): AnyActorRef["system"] {
-    const nothing = (): void => {};
-    const system = {
-      _bookId: () => noId,
-      _register: nothing,
-      _unregister: nothing,
-      _set: (systemId: string, stub: AnyActorRef) => {
-        const other = this.given.get(systemId);
-        if (other && other !== stub && (this.before === null || !this.isStopped(other))) throw new Error(`Actor with system ID '${systemId}' already exists.`);
-        this.given.set(systemId, stub);
-      },
-      get: (systemId: string) => this.find(systemId),
-      getAll: () =>
-        Object.fromEntries(
-          [...new Set([...this.allNames().keys(), ...this.given.keys()])]
-            .map((systemId) => [systemId, this.find(systemId)])
-            .filter(([, ref]) => ref !== undefined),
-        ),
-      inspect: () => ({ unsubscribe: nothing }),
-      _sendInspectionEvent: nothing,
-      _logger: nothing,
-    };
-    return system as unknown as AnyActorRef["system"]; // the clock, the scheduler and relaying are what a step never reaches
-  }
-}
-
-/** What stands for the id of a child that was given none. */
-const noId = "(no id)";
-
-/** The name that an actor's parent knows it by, without the number that a second one of that name has behind it. */
-const nameIn = (actor: string): string => actor.slice(actor.lastIndexOf("/") + 1).replace(/\.\d+$/, "");
-
 export function createStepper(machine: AnyStateMachine): Stepper {
   const stubFor = (src: string): AnyActorLogic => {
     const place = (scope: { readonly self: AnyActorRef }, link: ChildLink): ChildLink => {
@@ -236,7 +113,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
       config: { src },
       transition: (state: Snapshot<unknown>) => state,
       getInitialSnapshot: (scope: { readonly self: AnyActorRef; readonly system: unknown }, input: unknown) => {
-        const owner = owners.get(scope.system as object); // every scope's system is an object of its own
+        const owner = scopeBehind(scope.system);
         const link = place(scope, { status: "active" });
         owner?.spawned.push({ key: scope.self.id, src, input, link, stub: scope.self, systemId: systemIdOf(scope.self), at: owner.actions.length });
         return link;
@@ -256,7 +133,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
   );
   if (!Number.isFinite(pure.options?.maxIterations ?? Infinity)) pure.options = { ...pure.options, maxIterations };
 
-  const run = (scope: Scope, before: AnyMachineSnapshot | null, names: SystemNames | undefined, compute: () => AnyMachineSnapshot): StepResult => {
+  const run = (scope: StepScope, before: AnyMachineSnapshot | null, names: SystemNames | undefined, compute: () => AnyMachineSnapshot): StepResult => {
     scope.begin(before, names);
     const snapshot = compute();
     // The first transition gives a snapshot with an error where others throw.
@@ -275,15 +152,10 @@ export function createStepper(machine: AnyStateMachine): Stepper {
       records: inLiveOrder(asked, before === null ? snapshot : null),
     };
   };
-  const scopeOf = (actor: string, parent: string | null, key: string | null): Scope => {
-    const scope = new Scope(actor, parent, key);
-    owners.set(scope.system, scope);
-    return scope;
-  };
 
   return {
     init(actor, parent, input, key = null, names) {
-      const scope = scopeOf(actor, parent, key);
+      const scope = new StepScope(actor, parent, key);
       scope.begin(null, names);
       const held = withRefs(input, (ref) => scope.refTo(ref));
       return run(scope, null, names, () => pure.getInitialSnapshot(scope as never, held as never) as AnyMachineSnapshot);
@@ -306,7 +178,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
       return run(scope, from.snapshot, names, () => pure.transition(from.snapshot, held, scope as never) as AnyMachineSnapshot);
     },
     hydrate(actor, parent, json, key = null) {
-      const scope = scopeOf(actor, parent, key);
+      const scope = new StepScope(actor, parent, key);
       const persisted = readBack<{ context?: unknown; children?: Record<string, { src?: unknown; snapshot?: ChildLink }> }>(json);
       for (const [name, child] of Object.entries(persisted.children ?? {})) {
         // Trap: XState drops a child whose source is unknown without a word, and its parent waits for ever.
@@ -361,9 +233,6 @@ export function createStepper(machine: AnyStateMachine): Stepper {
   };
 }
 
-/** The scope that an actor system belongs to: XState hands a new child's logic the system only. */
-const owners = new WeakMap<object, Scope>();
-
 const stubsOf = (snapshot: AnyMachineSnapshot): [string, AnyActorRef][] =>
   Object.entries(snapshot.children as Record<string, AnyActorRef | undefined>).flatMap(([key, child]) => (child ? [[key, child]] : []));
 
@@ -398,5 +267,6 @@ export function plainError(error: unknown): { readonly reason: string; readonly 
 }
 
 export type { ChildLink } from "./refs.ts";
-export { inLiveOrder };
+export { inLiveOrder, NeedsNames };
+export type { SystemNames } from "./stepScope.ts";
 export type { Address, SpawnRecord, StepRecord } from "./stepRecords.ts";

@@ -2,7 +2,7 @@
  *  Each cast stands where an action's params are known by its type only, as XState's built-in actions make them. */
 import type { AnyActorRef, AnyMachineSnapshot, EventObject } from "xstate";
 import { PawlError } from "../errors.ts";
-import { linkOf, RemoteRef, type ChildLink } from "./refs.ts";
+import { linkOf, RemoteRef, type ChildLink, type SelfRef } from "./refs.ts";
 import { finiteDelay } from "./stepDelays.ts";
 
 /** Where a sent event goes. */
@@ -35,7 +35,7 @@ export type SpawnRecord = Extract<StepRecord, { readonly kind: "spawn" }>;
 export interface ExecutedAction {
   readonly type: string;
   readonly params: unknown;
-  readonly info: { readonly context: unknown; readonly event: unknown; readonly self: AnyActorRef };
+  readonly info: { readonly context: unknown; readonly event: unknown };
   readonly exec?: ((info: unknown, params: unknown) => void) | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface StepTrace {
   /** Null for the first transition. */
   readonly before: AnyMachineSnapshot | null;
   readonly after: AnyMachineSnapshot;
-  readonly self: AnyActorRef;
+  readonly self: SelfRef;
   /** The id that XState gave to a child that has none. */
   readonly noId: string;
 }
@@ -64,19 +64,17 @@ export interface StepTrace {
 /** In document order. @throws invalidMachine for what a durable machine may not ask for, and could not be seen before */
 export function toRecords(trace: StepTrace): readonly StepRecord[] {
   const { actions, after, self } = trace;
-  if (actions.length === 0 && trace.spawned.length === 0 && after.children === trace.before?.children) return [];
-  const spawns = new Spawns(trace);
+  const hasSpawned = trace.spawned.length > 0 || after.children !== trace.before?.children;
+  const spawns = hasSpawned || actions.some(({ type }) => type === "xstate.stopChild" || type === "xstate.spawnChild") ? new Spawns(trace) : null;
   const records: StepRecord[] = [];
-  for (const [index, action] of actions.entries()) {
-    if (spawns.areLeft) records.push(...spawns.before(index));
-    const record =
-      action.type === "xstate.spawnChild"
-        ? spawns.of(action.params as SpawnParams)
-        : action.type === "xstate.stopChild"
-          ? spawns.stop(action.params)
-          : recordOf(action, after, self);
+  let index = 0;
+  for (const action of actions) {
+    if (spawns?.areLeft) records.push(...spawns.before(index));
+    index += 1;
+    const record = spawns?.takes(action) ? spawns.take(action) : recordOf(action, after, self);
     if (record) records.push(record);
   }
+  if (!spawns) return records;
   records.push(...spawns.before(Infinity));
   return records.filter((record) => record.kind !== "spawn" || !spawns.isOver(record.link));
 }
@@ -97,8 +95,9 @@ const isAction = ({ kind }: StepRecord): boolean => kind === "action" || kind ==
 
 /** A live actor runs custom actions while it makes its transition, and carries out everything else after it. */
 function actionsFirst(records: readonly StepRecord[]): readonly StepRecord[] {
+  if (!records.some(isAction)) return records;
   const first = records.filter(isAction);
-  return first.length === 0 || first.length === records.length ? records : [...first, ...records.filter((record) => !isAction(record))];
+  return first.length === records.length ? records : [...first, ...records.filter((record) => !isAction(record))];
 }
 
 /** A live actor that starts first starts the children it has then, in the order of its snapshot; what ended at once is told in its place. */
@@ -127,7 +126,7 @@ class Spawns {
   constructor(trace: StepTrace) {
     this.trace = trace;
     this.waiting = [...trace.spawned];
-    if (trace.spawned.length > 0 || trace.after.children !== trace.before?.children) this.checkInline();
+    this.checkInline();
   }
 
   get areLeft(): boolean {
@@ -140,7 +139,15 @@ class Spawns {
     return this.waiting.splice(0, first < 0 ? this.waiting.length : first).map((child) => this.record(child));
   }
 
-  of({ actorRef, src }: SpawnParams): StepRecord {
+  takes({ type }: ExecutedAction): boolean {
+    return type === "xstate.spawnChild" || type === "xstate.stopChild";
+  }
+
+  take({ type, params }: ExecutedAction): StepRecord | null {
+    return type === "xstate.spawnChild" ? this.spawn(params as SpawnParams) : this.stop(params);
+  }
+
+  private spawn({ actorRef, src }: SpawnParams): StepRecord {
     if (typeof src !== "string")
       throw this.refuse(
         `a child is spawned from inline logic`,
@@ -152,7 +159,7 @@ class Spawns {
     return this.record(child);
   }
 
-  stop(stub: unknown): StepRecord | null {
+  private stop(stub: unknown): StepRecord | null {
     if (stub === undefined) return null;
     const link = linkOf(stub);
     if (!link) throw this.refuse("it stops an actor that is not its child", "Send that actor an event that ends it.");
@@ -209,7 +216,7 @@ class Spawns {
   }
 }
 
-function recordOf(action: ExecutedAction, snapshot: AnyMachineSnapshot, self: AnyActorRef): StepRecord | null {
+function recordOf(action: ExecutedAction, snapshot: AnyMachineSnapshot, self: SelfRef): StepRecord | null {
   const { id: machine } = snapshot.machine;
   const params = action.params as {
     readonly id?: unknown;
@@ -260,12 +267,12 @@ function recordOf(action: ExecutedAction, snapshot: AnyMachineSnapshot, self: An
 const copyOf = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 /** An event of this type is how a machine tells another that it failed, as if its own promise or child had. */
-function escalated(event: EventObject, self: AnyActorRef): EventObject {
+function escalated(event: EventObject, self: SelfRef): EventObject {
   if (event.type !== "xstate.error") return event;
   return { type: `xstate.error.actor.${self.id}`, error: "data" in event ? event.data : undefined, actorId: self.id } as EventObject; // an error event has these fields besides
 }
 
-function addressOf(to: unknown, self: AnyActorRef): Address {
+function addressOf(to: unknown, self: SelfRef): Address {
   if (to === self) return { kind: "self" };
   if (to === self._parent && to !== undefined) return { kind: "parent" };
   if (to instanceof RemoteRef) return { kind: "actor", id: to.actor };
