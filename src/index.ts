@@ -14,7 +14,17 @@ export type { Inspect } from "./library/inspection.ts";
 export type { MachineEntry } from "./library/machines.ts";
 export type { Pawl } from "./library/pawl.ts";
 export type { ActorFilter, ActorSnapshot, EffectFacts, EffectFilter, PawlChange, Ref, Target } from "./library/types.ts";
-export { durable, effect, effectAction, type DurableOptions, type DurableTask, type EffectOptions, type Observation } from "../machines/define.ts";
+export { actorRef } from "../machines/actorRef.ts";
+export {
+  durable,
+  effect,
+  effectAction,
+  volatileAction,
+  type DurableOptions,
+  type DurableTask,
+  type EffectOptions,
+  type Observation,
+} from "../machines/define.ts";
 export type { ContextSchema, Migration, PersistedActor, PersistedChild } from "./runtime/definition.ts";
 export type { Fault, Receipt, SendOptions, WaitBounds } from "./runtime/runtime.ts";
 export { systemClock, type Clock } from "./runtime/clock.ts";

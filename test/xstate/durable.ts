@@ -6,6 +6,7 @@ import { fakeClock, type FakeClock } from "../../src/runtime/clock.ts";
 import { createRuntime } from "../../src/runtime/createRuntime.ts";
 import type { EffectTask, Executors } from "../../src/runtime/executor.ts";
 import { createRegistry, defineMachine } from "../../src/runtime/registry.ts";
+import { Replayer } from "../../src/runtime/replay.ts";
 import type { Change, Runtime } from "../../src/runtime/runtime.ts";
 import { traces, type Subject } from "./machines/subject.ts";
 import { effectTypesOf, plain, promisesOf, type Deed, type SeenActor, type World } from "./observed.ts";
@@ -92,6 +93,19 @@ export class DurableWorld implements World {
     this.done = [];
     // What an actor emits is told before its own change is, which brings its name.
     return done.map((deed) => (deed.kind === "emitted" ? { ...deed, path: this.pathOf(deed.path) } : deed));
+  }
+
+  /** What deriving every actor's journal again comes to, where it does not come to the same. */
+  async replayed(): Promise<readonly string[]> {
+    const { machine, children = [] } = this.subject;
+    const replayer = new Replayer(this.store, createRegistry([machine, ...children].map((one) => defineMachine(one))));
+    const found: string[] = [];
+    for (const id of this.names.keys()) {
+      const [record] = await this.store.load([id]);
+      const replay = record && (await replayer.replay(record));
+      if (replay?.outcome !== "same") found.push(`${id}: ${JSON.stringify(replay)}`);
+    }
+    return found;
   }
 
   async close(): Promise<void> {

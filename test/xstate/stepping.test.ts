@@ -254,6 +254,30 @@ describe("stepping", () => {
     expect((await runtime.view("a"))?.context).toEqual({ seen: ["went", "done"] });
   });
 
+  test("XS-6 a child that is stopped while it is in a step comes to its end first, and takes nothing of what waits for it", async () => {
+    const kid = setup({ types: {} as { context: { seen: string[] } } }).createMachine({
+      id: "kid",
+      version: "1",
+      context: { seen: [] },
+      on: {
+        GO: { actions: [sendParent({ type: "END_ME" }), sendParent({ type: "GOODBYE" }), assign({ seen: ({ context }) => [...context.seen, "went"] })] },
+        LATE: { actions: assign({ seen: ({ context }) => [...context.seen, "late"] }) },
+      },
+    });
+    const strict = setup({ types: {} as { context: { heard: number } }, actors: { kid } }).createMachine({
+      id: "strict",
+      version: "1",
+      context: { heard: 0 },
+      invoke: { id: "k", src: "kid" },
+      on: { END_ME: { actions: [sendTo("k", { type: "LATE" }), stopChild("k")] }, GOODBYE: { actions: assign({ heard: ({ context }) => context.heard + 1 }) } },
+    });
+    const { runtime } = await world([strict, kid]);
+    await runtime.start("strict", { id: "s", input: undefined });
+    await runtime.send("s/k", { type: "GO" });
+    expect(await runtime.view("s/k")).toMatchObject({ context: { seen: ["went"] }, record: { status: "stopped", revision: 3 } });
+    expect((await runtime.view("s"))?.context).toEqual({ heard: 1 });
+  });
+
   test("XS-6 stopping what is not there is nothing", async () => {
     const stopping = setup({ types: {} as { context: { n: number } } }).createMachine({
       id: "stopping",

@@ -50,6 +50,10 @@ export async function walk(subject: Subject, seed: number, { length, store }: Wa
       promises.note(op, told.deeds);
       op = told.actors[0]?.status === "active" ? choose(random, subject, told, promises) : null;
     }
+    for (const [name, world] of durable) {
+      const different = await world.replayed();
+      if (different.length > 0) throw new Error(`replaying the journals of the ${name} runtime gives something else: ${different.join("; ")}`);
+    }
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     throw new Error(
