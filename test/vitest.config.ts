@@ -9,7 +9,7 @@ const inClone = "pawl-source";
 const conditions = ["module", "node", inClone];
 
 const long = ["test/crash/**", "test/**/*.long.test.ts"];
-const developmentBuild = ["test/runtime/step*.test.ts", "test/house/build.development.test.ts"];
+const developmentBuild = ["test/xstate/{restoring,stepping,messages}.test.ts", "test/house/build.development.test.ts"];
 
 /** A name, its files, and what differs from the common ground. */
 function project(name: string, include: string[], test: { exclude?: string[]; testTimeout: number; maxWorkers?: number }, also: string[] = []) {

@@ -2,7 +2,10 @@
 import { assign, createMachine, sendTo, setup, spawnChild } from "xstate";
 import { describe, expect, test } from "vitest";
 import { effect, effectAction } from "../../machines/define.ts";
+import { fakeClock } from "../../src/runtime/clock.ts";
 import type { Executors } from "../../src/runtime/executor.ts";
+import { createRegistry, defineMachine } from "../../src/runtime/registry.ts";
+import { Replayer } from "../../src/runtime/replay.ts";
 import { world } from "../runtime/kit.ts";
 import { again, rest } from "./lost.ts";
 
@@ -201,5 +204,45 @@ describe("restoring", () => {
       return Promise.all(["f", "f/named", "f/k0"].map((id) => store.journal(id, 0, 10)));
     };
     expect(await rowsOf()).toEqual(await rowsOf());
+  });
+
+  test.each([
+    ["forward", Date.UTC(2030, 2, 30, 23)],
+    ["back", Date.UTC(2030, 9, 26, 23)],
+  ])("XS-5 case 101 a machine that waits 30 minutes goes 48 rounds in 24 hours on the night the clocks go %s, over restarts too", async (_direction, start) => {
+    const rounds = setup({ types: {} as { context: { n: number } } }).createMachine({
+      id: "rounds",
+      version: "1",
+      context: { n: 0 },
+      initial: "wait",
+      states: { wait: { after: { [hour / 2]: { target: "wait", reenter: true, actions: assign({ n: ({ context }) => context.n + 1 }) } } } },
+    });
+    let at = await world([rounds], {}, { clock: fakeClock(start) });
+    await at.runtime.start("rounds", { id: "r", input: undefined });
+    for (let quarter = 1; quarter <= 96; quarter += 1) {
+      at.clock.advance(hour / 4);
+      await expect.poll(async () => ((await at.store.nextDue()) ?? 0) > at.clock.now()).toBe(true);
+      if (quarter % 10 === 0) at = await again(at, [rounds]);
+    }
+    expect((await at.runtime.view("r"))?.context).toEqual({ n: 48 });
+  });
+
+  test("XS-5 case 109 a guard that does not depend on context and event alone is found by replaying the journal", async () => {
+    let isOpen = true;
+    const moody = setup({ guards: { isOpen: () => isOpen } }).createMachine({
+      id: "moody",
+      version: "1",
+      initial: "a",
+      states: { a: { on: { GO: { guard: "isOpen", target: "b" } } }, b: {} },
+    });
+    const { runtime, store } = await world([moody]);
+    await runtime.start("moody", { id: "m", input: undefined });
+    await runtime.send("m", { type: "GO" });
+    const [record] = await store.load(["m"]);
+    if (!record) throw new Error("it was started");
+    const replayer = new Replayer(store, createRegistry([defineMachine(moody)]));
+    expect(await replayer.replay(record)).toMatchObject({ outcome: "same" });
+    isOpen = false;
+    expect(await replayer.replay(record)).toMatchObject({ outcome: "different", revision: 2, event: "GO", stored: 'state "b"', derived: 'state "a"' });
   });
 });
