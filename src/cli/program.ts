@@ -104,7 +104,9 @@ export function parseCommandLine(argv: readonly string[], program: string, write
   try {
     root.parse([...argv], { from: "user" });
   } catch (error) {
-    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
+    // Commander takes the process's exit code for its own, and that one is pessimistic until the command is done.
+    const askedForHelp = error instanceof CommanderError && error.code === "commander.help" && argv.find((word) => !word.startsWith("-")) === "help";
+    if (!(error instanceof CommanderError) || (error.exitCode !== 0 && !askedForHelp)) throw error;
     if (error.code !== "commander.version") return null;
     request = { command: "version" };
   }

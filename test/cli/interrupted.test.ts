@@ -62,7 +62,7 @@ test.each(["void Promise.reject(new Error('stray\\u001b[2J'))", "setTimeout(() =
   { timeout },
   (code) => {
     const made = setup();
-    const node = `compute(async () => { ${code}; await new Promise((done) => setTimeout(done, 800)); return 1; })`;
+    const node = `compute(async () => { ${code}; await new Promise((done) => setTimeout(done, 30_000)); return 1; })`;
     const end = made.piped(["run", file(made, node)]);
     expect(end.err).toContain("An error that nothing caught: stray\\u{1B}[2J.");
     expect(end.err).not.toMatch(/^ {4}at /m);
