@@ -5,30 +5,19 @@ import { markOf, type EffectOptions } from "../../machines/define.ts";
 import type { ActorRecord, ActorStatus, JournalEntry, StoredValue } from "../../persistence/store.ts";
 import { isPawlError, PawlError, messageOf } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
-import { childActor, childEffect } from "./children.ts";
+import { childEffect } from "./children.ts";
 import { viewOf, type ActorView, type Definition } from "./definition.ts";
 import type { Draft, Held } from "./draft.ts";
 import { isOpen } from "./effectRow.ts";
 import { journalEntry, placeholder } from "./journalEntry.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import { migrateActor, type Ready } from "./migrateActor.ts";
+import { inputOf, Nursery, type Children, type NewActor, type Prepared } from "./nursery.ts";
 import { dataOf, Outgoing, type EventObjectLike } from "./outgoing.ts";
 import { refsInMessages } from "./refs.ts";
 import { dropEffect, planEffect } from "./planEffect.ts";
 import { linksIn } from "./restore.ts";
-import {
-  inLiveOrder,
-  NeedsNames,
-  plainError,
-  type Address,
-  type ChildLink,
-  type Hydrated,
-  type SpawnRecord,
-  type StepRecord,
-  type StepResult,
-  type Stepper,
-  type SystemNames,
-} from "./step.ts";
+import { plainError, type Address, type ChildLink, type Hydrated, type SpawnRecord, type StepRecord, type StepResult, type Stepper } from "./step.ts";
 import { isUnfinished, noteStanding, writeStopped } from "./stopTree.ts";
 import { TreeNames } from "./treeNames.ts";
 
@@ -85,31 +74,12 @@ export class FaultAt extends Error {
   }
 }
 
-export interface NewActor {
-  readonly id: string;
-  readonly definition: Definition;
-  readonly input: unknown;
-  readonly parent: Pick<ActorRecord, "id" | "root" | "revision"> | null;
-  readonly childKey: string | null;
-  readonly systemId: string | null;
-}
-
 /** A machine that could not make its first transition: its parent hears of it as of any failure of a child. */
 class StartFailed extends Error {
   constructor(cause: unknown) {
     super(messageOf(cause), { cause });
   }
 }
-
-/** An actor that is about to start. Its first transition is computed where its parent asks for it, as live, and carried out when its turn comes. */
-interface Prepared {
-  readonly actor: NewActor;
-  readonly result: StepResult;
-  readonly children: Children;
-}
-
-/** Those of a step's children that are durable actors. */
-type Children = ReadonlyMap<ChildLink, Prepared>;
 
 /** An event as an actor took it: what it was given, and what its machine saw of that. */
 interface Taken {
@@ -139,6 +109,7 @@ export class Cascade {
   private readonly faults: Faults;
   private readonly mailboxes = new Mailboxes<Waiting>();
   private readonly names: TreeNames;
+  private readonly nursery: Nursery;
   private deliveries = 0;
   private steps = 0;
   private events = 0;
@@ -147,6 +118,7 @@ export class Cascade {
   constructor(draft: Draft, env: CascadeEnv, faults: Faults) {
     this.draft = draft;
     this.names = new TreeNames(draft);
+    this.nursery = new Nursery({ draft, env, names: this.names, mailboxes: this.mailboxes, count: (actor) => this.count(actor) });
     this.env = env;
     this.faults = faults;
   }
@@ -155,7 +127,7 @@ export class Cascade {
   async start(actor: NewActor): Promise<void> {
     this.mailboxes.open(actor.id);
     try {
-      await this.init(await this.prepare(actor), null);
+      await this.init(await this.nursery.prepare(actor), null);
     } catch (error) {
       throw error instanceof StartFailed ? error.cause : error;
     }
@@ -230,10 +202,10 @@ export class Cascade {
     const given = this.given(delivery, stepper, hydrated);
     if (!given) return { status: "ignored", revision: record.revision, reply: undefined };
     const { id, event } = this.envelope(given);
-    const result = await this.withNames(record.root, (names) => stepper.step(names ? this.env.hydrate(definition, record) : hydrated, event, names));
+    const result = await this.names.given(record.root, (names) => stepper.step(names ? this.env.hydrate(definition, record) : hydrated, event, names));
     if (!result.changed) return { status: "ignored", revision: record.revision, reply: undefined };
     const next: ActorRecord = { ...record, revision: record.revision + 1, updatedAt: this.draft.at };
-    const children = await this.prepareChildren(result.asked, next, definition, false);
+    const children = await this.nursery.prepareChildren(result.asked, next, definition, false);
     await this.applied(next, record.revision, definition, result, children, {
       id,
       event,
@@ -251,58 +223,11 @@ export class Cascade {
     return known && endOf(known.key, event);
   }
 
-  /** A machine that looks for actors by their system ids is stepped again with the names of its tree, from the stored snapshot: the first try may have left traces. */
-  private async withNames(root: string, step: (names?: SystemNames) => StepResult): Promise<StepResult> {
-    try {
-      return step();
-    } catch (error) {
-      if (error instanceof NeedsNames) return step(await this.names.of(root));
-      throw error;
-    }
-  }
-
   /** `at` and `id` are on every event; an event's own fields of these names are its own. `id`: the envelope's, whatever the event says. */
   private envelope(event: EventObjectLike): { readonly id: string; readonly event: EventObjectLike } {
     const id = this.events === 0 ? this.draft.eventId : `${this.draft.eventId}/${this.events}`;
     this.events += 1;
     return { id, event: { at: this.draft.at, id, ...event } };
-  }
-
-  private async prepare(given: NewActor): Promise<Prepared> {
-    const { id, parent, definition, childKey } = given;
-    this.count(id);
-    const root = parent?.root ?? id;
-    // What the actor starts with is what is stored: nothing shared with whoever gave it.
-    const actor: NewActor = { ...given, input: dataOf(given.input, inputOf(id)) };
-    const result = await this.withNames(root, (names) => this.env.stepper(definition).init(id, parent?.id ?? null, actor.input, childKey, names));
-    const children = await this.prepareChildren(result.asked, { id, root, revision: 1 }, definition, true);
-    const isActive = (link: ChildLink): boolean => (children.get(link)?.result.status ?? "active") === "active";
-    return { actor, result: { ...result, records: inLiveOrder(result.asked, result.next.snapshot, isActive) }, children };
-  }
-
-  /** Gives the children of a step their ids before any of them starts: what is sent to one meanwhile waits for it. */
-  private async prepareChildren(
-    records: readonly StepRecord[],
-    parent: Pick<ActorRecord, "id" | "root" | "revision">,
-    definition: Definition,
-    isFirst: boolean,
-  ): Promise<Children> {
-    const children = new Map<ChildLink, Prepared>();
-    for (const asked of records) {
-      // A live actor frees the system ids of what it stops at once, except while it starts.
-      if (asked.kind === "stop" && !isFirst && asked.link?.actor !== undefined) this.names.stops(asked.link.actor);
-      const child = asked.kind === "spawn" ? await childActor(this.env.findDefinition, parent.id, definition, asked) : null;
-      if (asked.kind !== "spawn" || !child) continue;
-      const id = await this.childId(parent, asked.key, child.visit);
-      asked.link.actor = id;
-      this.mailboxes.open(id);
-      if (asked.systemId !== null) await this.names.claim(asked.systemId, id, parent);
-      children.set(
-        asked.link,
-        await this.prepare({ id, definition: child.definition, input: asked.input, parent, childKey: asked.key, systemId: asked.systemId }),
-      );
-    }
-    return children;
   }
 
   private async init({ actor, result, children }: Prepared, cause: Cause): Promise<void> {
@@ -487,13 +412,6 @@ export class Cascade {
       );
   }
 
-  /** `<parent>/<visit>` for nodes; else `<parent>/<key>`, with the parent's revision when that name was used before. */
-  private async childId(parent: Pick<ActorRecord, "id" | "revision">, key: string, visit: string | undefined): Promise<string> {
-    if (visit !== undefined) return `${parent.id}/${visit}`;
-    const id = `${parent.id}/${key}`;
-    return (await this.draft.actor(id)) ? `${id}.${parent.revision}` : id;
-  }
-
   private plan(step: Step, invokeId: string | null, type: string, options: EffectOptions<unknown>, input: unknown): string {
     const { record, ordinal } = step;
     step.ordinal += 1;
@@ -526,7 +444,7 @@ export class Cascade {
   private migrate(before: ActorRecord, definition: Definition): Promise<Ready> {
     const start = async (spawns: readonly SpawnRecord[], record: ActorRecord, cause: Cause): Promise<void> => {
       const migrated = { type: "pawl.migrated" };
-      const children = await this.prepareChildren(spawns, record, definition, false);
+      const children = await this.nursery.prepareChildren(spawns, record, definition, false);
       const step: Step = { record, definition, cause, isFirst: false, outgoing: new Outgoing(record.id, migrated, migrated), children, ordinal: 0 };
       for (const asked of spawns) await this.spawn(asked, step);
     };
@@ -588,8 +506,6 @@ export class Cascade {
     }
   }
 }
-
-const inputOf = (actor: string): string => `input of actor "${actor}"`;
 
 /** A child's end under the name that its parent knows it by: a migration may have given the child another one. */
 function endOf(key: string, event: EventObjectLike): EventObjectLike {

@@ -11,10 +11,10 @@ export interface ChildActor {
   readonly visit: string | undefined;
 }
 
-type Find = (machineId: string, version: string | null) => Promise<Definition | undefined> | Definition | undefined;
+export type FindDefinition = (machineId: string, version: string | null) => Promise<Definition | undefined> | Definition | undefined;
 
 /** Null for a child that is an effect. @throws unknownMachine */
-export async function childActor(find: Find, parent: string, definition: Definition, asked: SpawnRecord): Promise<ChildActor | null> {
+export async function childActor(find: FindDefinition, parent: string, definition: Definition, asked: SpawnRecord): Promise<ChildActor | null> {
   const logic = childLogic(definition.machine, asked.src);
   const mark = markOf(logic);
   const found =

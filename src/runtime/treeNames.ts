@@ -2,7 +2,7 @@
 import type { ActorRecord } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { Draft } from "./draft.ts";
-import type { SystemNames } from "./step.ts";
+import { NeedsNames, type StepResult, type SystemNames } from "./step.ts";
 
 export class TreeNames {
   private readonly draft: Draft;
@@ -20,6 +20,16 @@ export class TreeNames {
     for (const [name, id] of names) if ([...this.stopping].some((stopping) => isWithin(id, stopping))) names.delete(name);
     for (const [name, id] of this.starting) names.set(name, id);
     return names;
+  }
+
+  /** Takes a step. A machine that looks for actors by their system ids is stepped again with them: it must begin anew, for the first try may have left traces. */
+  async given(root: string, step: (names?: SystemNames) => StepResult): Promise<StepResult> {
+    try {
+      return step();
+    } catch (error) {
+      if (error instanceof NeedsNames) return step(await this.of(root));
+      throw error;
+    }
   }
 
   /** @throws invalidMachine when another actor of the tree has the name */
