@@ -1,5 +1,6 @@
-/** The only file that knows XState's internals: one pure step of one machine, as our own data.
- *  `(hydrated snapshot, event) -> (next snapshot, records)`; nothing runs inside it. XState 6 comes in by changing this file.
+/** With stepScope, stepRecords and stepDelays the only place that knows XState's internals: one pure step of one machine, as our own data.
+ *  `(hydrated snapshot, event) -> (next snapshot, records)`; nothing runs inside it. XState 6 comes in by
+ *  changing these files.
  *  Each cast stands where XState's public types do not show what its pure functions take and give.
  *  Children are stubs here: a child machine never runs in its parent's step, a promise never starts. */
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject, Snapshot } from "xstate";
