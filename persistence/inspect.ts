@@ -1,5 +1,5 @@
 /** What `pawl doctor` asks a database: its settings, its blobs one by one, and rows that point at nothing. Reads only, each a short statement. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../src/digest.ts";
 import type { Database } from "better-sqlite3";
 import { schemaVersion } from "./schema.ts";
 import { hashBytes, hashText } from "./values.ts";
@@ -108,7 +108,7 @@ export function inspector(db: Database): Inspector {
       const row = next.get(after === null ? Buffer.alloc(0) : hashBytes(after));
       if (row === undefined) return undefined;
       const hash = hashText(row.hash);
-      return { hash, bytes: row.bytes.byteLength, sound: createHash("sha256").update(row.bytes).digest("hex") === hash };
+      return { hash, bytes: row.bytes.byteLength, sound: sha256Hex(row.bytes) === hash };
     },
     hasBlob: (hash) => has.get(hashBytes(hash)) !== undefined,
     unreferencedBlobs: () => unreferenced.all().map(({ hash, bytes }) => ({ hash: hashText(hash), bytes })),

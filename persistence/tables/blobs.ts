@@ -1,5 +1,5 @@
 /** Rows of blobs: large values, each stored once under the hash of its content. */
-import { createHash } from "node:crypto";
+import { sha256Hex } from "../../src/digest.ts";
 import type { Database } from "better-sqlite3";
 import type { BlobWrite } from "../store.ts";
 import { hashBytes } from "../values.ts";
@@ -13,7 +13,7 @@ export function blobWriter(db: Database): (blob: BlobWrite) => boolean {
   const insert = db.prepare<[Buffer, Uint8Array]>(insertBlob);
   return ({ hash, bytes }) => {
     // The first writer of a hash wins for good: a wrong one would be every later reader's value.
-    if (createHash("sha256").update(bytes).digest("hex") !== hash) return false;
+    if (sha256Hex(bytes) !== hash) return false;
     insert.run(hashBytes(hash), bytes);
     return true;
   };

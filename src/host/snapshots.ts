@@ -1,25 +1,15 @@
 /** Stored actor rows as views: what a reader sees without a runtime. */
-import type { ActorRecord, Store } from "../../persistence/store.ts";
+import type { Store } from "../../persistence/store.ts";
 import type { ActorView } from "../runtime/definition.ts";
+import { storedView } from "../runtime/outside.ts";
 import type { GraphContext } from "../workflow/graph.ts";
 
-/** The runtime's form of a persisted snapshot. */
-interface PersistedSnapshot {
-  readonly value: unknown;
-  readonly context: unknown;
-  readonly output?: unknown;
-  readonly error?: unknown;
-}
-
-export function viewOfRecord(record: ActorRecord): ActorView {
-  const { value, context, output, error }: PersistedSnapshot = JSON.parse(record.snapshot);
-  return { record, value, context, output, error };
-}
+export { storedView as viewOfRecord } from "../runtime/outside.ts";
 
 /** The last committed view of an actor; null when there is none. */
 export async function readView(store: Pick<Store, "load">, id: string): Promise<ActorView | null> {
   const [record] = await store.load([id]);
-  return record === undefined ? null : viewOfRecord(record);
+  return record === undefined ? null : storedView(record);
 }
 
 /** Id of a run's graph actor: the child that runMachine calls `graph`. */
