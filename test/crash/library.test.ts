@@ -70,6 +70,7 @@ describe("kill -9 of a process that uses the library", () => {
           const { signal, sawOwner } = await books.life({
             actors: ["shared"],
             inFlight: 5,
+            contended: true,
             ...(random() < 0.7 ? { killAfter: random() * 40 } : { events: 20 }),
           });
           if (sawOwner) waitedForOwner += 1;

@@ -1,5 +1,6 @@
 /** The parent of a process that is killed: sends it events, keeps what was acknowledged, and compares with what the database holds in the end. */
 import { fork, type ChildProcess } from "node:child_process";
+import { EventEmitter, once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,7 @@ export class Books {
   /** What was acknowledged, with the revision it was told. */
   readonly acknowledged = new Map<string, number>();
   private readonly waiting: Told[] = [];
+  private readonly knocks = new EventEmitter();
 
   /** A life that ends gracefully leaves its compiled code behind for all others. */
   async warm(): Promise<void> {
@@ -50,11 +52,13 @@ export class Books {
     return told;
   }
 
-  /** Starts a child that keeps some events in flight until it ends. `killAfter`: ms after it is ready. Resolves with how it ended. */
+  /** Starts a child that keeps some events in flight until it ends. `killAfter`: ms after it is ready, and with `contended` not before
+   *  another process has found the directory taken. Resolves with how it ended. */
   async life(options: {
     readonly actors: readonly string[];
     readonly stop?: string;
     readonly killAfter?: number;
+    readonly contended?: boolean;
     readonly events?: number;
     readonly inFlight?: number;
   }): Promise<{
@@ -83,11 +87,14 @@ export class Books {
       }
     };
     child.on("message", (said: Said) => {
-      if (said.kind === "taken") sawOwner = true;
+      if (said.kind === "taken") {
+        sawOwner = true;
+        this.knocks.emit("knock");
+      }
       if (said.kind === "ready") {
         wasReady = true;
         give();
-        if (options.killAfter !== undefined) void sleep(options.killAfter).then(() => child.kill("SIGKILL"));
+        if (options.killAfter !== undefined) void this.due(options.killAfter, options.contended ?? false).then(() => child.kill("SIGKILL"));
       }
       if (said.kind === "acknowledged") {
         mine.delete(said.eventId);
@@ -102,6 +109,12 @@ export class Books {
       if (told) this.waiting.push(told);
     }
     return { signal, wasReady, sawOwner };
+  }
+
+  /** How fast processes start decides whether they meet; so a killed owner waits for the next one. The last has nobody to wait for. */
+  private async due(killAfter: number, contended: boolean): Promise<void> {
+    if (contended) await Promise.race([once(this.knocks, "knock"), sleep(3_000)]);
+    await sleep(killAfter);
   }
 
   private acknowledge({ eventId, status, revision }: Extract<Said, { kind: "acknowledged" }>): void {
