@@ -22,9 +22,11 @@ export interface CommitHooks {
   readonly afterCommit?: (number: number) => void;
 }
 
-export const selectMeta = "select last_at_ms as lastAt, last_seq as lastSeq from meta where id = 1";
-/** Writes only for the owner of this generation. */
-export const updateMeta = "update meta set last_at_ms = ?, last_seq = ? where id = 1 and owner_generation = ?";
+/** How far the database has come: what the last journal row says, or the one row of meta where that says more. */
+export const selectMeta = `select max(last_at_ms, coalesce(journal.at_ms, 0)) as lastAt, max(last_seq, coalesce(journal.seq, 0)) as lastSeq
+  from meta left join journal on journal.seq = (select max(seq) from journal) where meta.id = 1`;
+/** Only where the journal does not say it: a page less in each commit. */
+export const updateMeta = "update meta set last_at_ms = ?, last_seq = ? where id = 1";
 
 /** What became of a group inside the open transaction. */
 interface Outcome {
@@ -48,7 +50,7 @@ export function groupWriter(db: Database, path: string, hooks: CommitHooks = {},
   const release = db.prepare("release entry");
   const rollbackEntry = db.prepare("rollback to entry");
   const meta = db.prepare<[], { lastAt: number; lastSeq: number }>(selectMeta);
-  const saveMeta = db.prepare<[number, number, number]>(updateMeta);
+  const saveMeta = db.prepare<[number, number]>(updateMeta);
   const writeEntry = entryWriter(db);
   const violationOf = violationReader(db);
   let number = 0;
@@ -67,6 +69,7 @@ export function groupWriter(db: Database, path: string, hooks: CommitHooks = {},
 
   const writeGroup = (commits: readonly Commit[], isolate: boolean): Outcome => {
     let { lastAt, lastSeq } = meta.get() ?? { lastAt: 0, lastSeq: 0 };
+    let journalled = lastAt;
     const results: CommitResult[] = [];
     let written = 0;
     for (const entry of commits) {
@@ -78,10 +81,11 @@ export function groupWriter(db: Database, path: string, hooks: CommitHooks = {},
       if (refusal === undefined) {
         lastAt = Math.max(lastAt, entry.at);
         lastSeq += entry.journal.length;
+        journalled = entry.journal.at(-1)?.at ?? journalled;
         written += 1;
       } else if (!isolate) break;
     }
-    if (written > 0 && saveMeta.run(lastAt, lastSeq, fence.generation).changes === 0) throw fence.lost();
+    if (lastAt > journalled) saveMeta.run(lastAt, lastSeq);
     return { results, written };
   };
 

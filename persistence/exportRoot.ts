@@ -1,5 +1,6 @@
 /** Copies one root actor with all that belongs to it into a database of its own, which opens like any other. */
 import type { Database } from "better-sqlite3";
+import { selectMeta, updateMeta } from "./commit.ts";
 import { openDatabase } from "./database.ts";
 import { hashBytes, hashText } from "./values.ts";
 
@@ -41,8 +42,8 @@ export function exportRoot(source: Database, target: string, root: string, blobs
           }
         copyBlobs(source, copy, hashes);
         for (const [table] of tables) insertRows(copy, table, rowsOf.get(table) ?? []);
-        const meta = source.prepare<[], Row>("select last_at_ms, last_seq from meta").get();
-        copy.prepare("update meta set last_at_ms = ?, last_seq = ?").run(meta?.["last_at_ms"], meta?.["last_seq"]);
+        const meta = source.prepare<[], Row>(selectMeta).get();
+        copy.prepare(updateMeta).run(meta?.["lastAt"], meta?.["lastSeq"]);
       })();
     })();
     // One file, without a log beside it.

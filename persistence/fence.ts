@@ -10,8 +10,6 @@ export interface Fence {
   readonly generation: number;
   /** To be asked inside of each transaction that writes. @throws ownedElsewhere, or storageDamaged when the file is gone; for ever after the first time */
   check(): void;
-  /** The refusal that `check` throws from now on. */
-  lost(): PawlError;
 }
 
 export const selectGeneration = "select owner_generation as generation from meta where id = 1";
@@ -21,14 +19,27 @@ type Generation = { generation: number };
 /** Makes this connection the one that writes, in a transaction of its own. */
 export function claim(db: Database): Fence {
   const row = db.prepare<[], Generation>("update meta set owner_generation = owner_generation + 1 where id = 1 returning owner_generation as generation").get();
-  const opened = fileAt(db.name);
-  return fence(db, row?.generation ?? 0, () => fileAt(db.name) === opened);
+  return fence(db, row?.generation ?? 0, inPlace(db.name));
 }
 
 /** Writes as whoever owns it now. For databases that are never taken over: those in memory, and copies. */
 export const fenceOf = (db: Database): Fence => fence(db, db.prepare<[], Generation>(selectGeneration).get()?.generation ?? 0);
 
-/** Which file stands at a path: a few microseconds, beside a flush of milliseconds. */
+/** For so long a look at the file's place holds, in ms. Whoever takes the file away loses what is in it; a look in each commit would not change that. */
+const lookHoldsMs = 10;
+
+/** Whether the file that was opened still stands at its path. */
+function inPlace(path: string): () => boolean {
+  const opened = fileAt(path);
+  let looked = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - looked < lookHoldsMs) return true;
+    looked = now;
+    return fileAt(path) === opened;
+  };
+}
+
 function fileAt(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
@@ -41,14 +52,13 @@ function fileAt(path: string): string | null {
 function fence(db: Database, generation: number, isInPlace: () => boolean = () => true): Fence {
   const select = db.prepare<[], Generation>(selectGeneration);
   let refusal: PawlError | undefined;
-  const lost = (): PawlError => (refusal ??= takenOver(db.name));
   return {
     generation,
     check() {
       if (refusal === undefined && !isInPlace()) refusal = gone(db.name);
-      if (refusal !== undefined || select.get()?.generation !== generation) throw lost();
+      if (refusal === undefined && select.get()?.generation !== generation) refusal = takenOver(db.name);
+      if (refusal !== undefined) throw refusal;
     },
-    lost,
   };
 }
 

@@ -2,6 +2,7 @@
  *  The answers given to its events stay for a while: a repeated id must not be taken for a new one. */
 import { createHash } from "node:crypto";
 import type { Database } from "better-sqlite3";
+import { selectMeta, updateMeta } from "./commit.ts";
 import type { Fence } from "./fence.ts";
 import { hashBytes, hashText } from "./values.ts";
 
@@ -55,6 +56,8 @@ export function pruner(db: Database, fence: Fence): Pruner {
      union select input_blob from effects where root = :root union select output_blob from effects where root = :root
      union select input_blob from runs where id = :root`,
   );
+  const meta = db.prepare<[], { lastAt: number; lastSeq: number }>(selectMeta);
+  const saveMeta = db.prepare<[number, number]>(updateMeta);
   const deletes = {
     timers: db.prepare<{ root: string }>(`delete from timers where actor in (${tree})`),
     journal: db.prepare<{ root: string }>(`delete from journal where actor in (${tree})`),
@@ -99,6 +102,9 @@ export function pruner(db: Database, fence: Fence): Pruner {
     const of = { root };
     if (exists.get(of) === undefined || open.get(of) !== undefined || unsettled.get(of) !== undefined) return null;
     const hashes = candidates.all(of).flatMap(({ hash }) => (hash === null ? [] : [hashText(hash)]));
+    // The journal's last row may go: how far the database has come is not forgotten with it.
+    const { lastAt, lastSeq } = meta.get() ?? { lastAt: 0, lastSeq: 0 };
+    saveMeta.run(lastAt, lastSeq);
     deletes.timers.run(of);
     const journal = deletes.journal.run(of).changes;
     const effects = deletes.effects.run(of).changes;

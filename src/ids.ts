@@ -1,11 +1,25 @@
 /** Ids: made at the boundary (`newRunId`, `newEventId`) or derived, never made inside a machine. */
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 
 /** Crockford's base 32: no I, L, O, U. */
 export const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
+/** Random bytes are asked for for many ids at once: one call to the system for each would cost as much as a whole transition. */
+const idBytes = 10;
+const pool = new Uint8Array(idBytes * 400);
+let used = pool.length;
+
+function randomIdBytes(): Uint8Array {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += idBytes;
+  return pool.subarray(used - idBytes, used);
+}
+
 /** 26 Crockford characters: 48 bits of `now` (epoch ms), then 80 random bits; sorts by time. */
-export function ulid(now: number, random: Uint8Array = randomBytes(10)): string {
+export function ulid(now: number, random: Uint8Array = randomIdBytes()): string {
   let time = Math.max(0, Math.floor(now)) % 2 ** 48;
   let head = "";
   for (let i = 0; i < 10; i += 1) {
@@ -15,7 +29,7 @@ export function ulid(now: number, random: Uint8Array = randomBytes(10)): string 
   let tail = "";
   let held = 0;
   let bits = 0;
-  for (const byte of random.subarray(0, 10)) {
+  for (const byte of random.subarray(0, idBytes)) {
     held = (held << 8) | byte;
     for (bits += 8; bits >= 5; bits -= 5) tail += crockford.charAt((held >> (bits - 5)) & 31);
     held &= (1 << bits) - 1;

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -45,6 +46,7 @@ describe("an owner that lost its state directory", () => {
       const { store, path, release } = await openStore({ home, mode: "owner" });
       expect(await store.commit([stepOf("a", 1)])).toMatchObject([{ status: "committed" }]);
       lose(home, path);
+      await setTimeout(11);
       const refusal = { code: "storageDamaged", subject: path, message: expect.stringMatching(/deleted, moved or replaced.*writes nothing more/) };
       await expect(store.commit([stepOf("a", 2)])).rejects.toMatchObject(refusal);
       await expect(store.commit([stepOf("a", 2)])).rejects.toMatchObject(refusal);
