@@ -1,5 +1,6 @@
 /** Single actors: a step one by one, steps in company, and what waiting ones cost when a process comes back. */
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { assign, setup } from "xstate";
 import { effect } from "../machines/define.ts";
 import type { Commit } from "../persistence/store.ts";
@@ -81,8 +82,8 @@ export async function inCompany(events: number): Promise<Figures> {
   };
 }
 
-/** Waiting actors, and a new process that takes them up. */
-export async function recovery(count: number): Promise<Figures> {
+/** Waiting actors, each with a timer, and a new process that takes them up and then waits with them for `idleMs`. */
+export async function recovery(count: number, idleMs: number): Promise<Figures> {
   return inDirectory(async (home) => {
     await withRuntime(home, [waiting], {}, async (runtime) => {
       for (let made = 0; made < count; made += 5000)
@@ -96,12 +97,16 @@ export async function recovery(count: number): Promise<Figures> {
       const opened = performance.now() - started;
       globalThis.gc?.();
       const grown = process.memoryUsage().rss - before;
+      const cpu = process.cpuUsage();
+      await setTimeout(idleMs);
+      const { user, system } = process.cpuUsage(cpu);
       const first = performance.now();
       await runtime.send("w0", { type: "go" });
       return {
         [`open ${count} waiting, ms`]: opened,
         [`RSS grown by ${count} waiting, MB`]: grown / 1e6,
         [`first event after opening ${count}, ms`]: performance.now() - first,
+        [`CPU with ${count} timers, % over ${idleMs / 1000} s, aim 0.1`]: (user + system) / 10 / idleMs,
       };
     });
   });

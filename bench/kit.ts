@@ -66,7 +66,7 @@ export async function commitsOf(workflow: string, input: unknown, runs: number):
     const runtime: Runtime = await createRuntime({
       store,
       definitions: hostRegistry(store),
-      executors: hostExecutors({ store, sources, clock: systemClock, view: (actor) => runtime.view(actor) }),
+      executors: hostExecutors({ store, sources, clock: systemClock, view: (actor) => runtime.peek(actor) }),
     });
     for (let n = 0; n < runs; n += 1) {
       const { id } = await launch(runtime, store, { workflow: workflowFile(workflow), input, cwd: home }, systemClock.now());

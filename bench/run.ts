@@ -23,7 +23,11 @@ const benches: { readonly [name: string]: () => Promise<Figures> } = {
   w2: () => concurrent(scale(200, 20)),
   w5: () => growth(values.quick ? [10, 100, 1000] : [10, 100, 1000, 10_000]),
   p: () => probe(scale(10, 2)),
-  recovery: async () => ({ ...(await recovery(1000)), ...(await recovery(scale(100_000, 10_000))) }),
+  recovery: async () => ({
+    ...(await recovery(1000, scale(10_000, 1000))),
+    ...(await recovery(10_000, scale(10_000, 1000))),
+    ...(await recovery(scale(100_000, 20_000), scale(10_000, 1000))),
+  }),
 };
 
 const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));

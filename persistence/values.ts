@@ -4,6 +4,14 @@ import type { StoredValue } from "./store.ts";
 /** The bytes of a hash in hex; what is no SHA-256 gets another length, which every hash column refuses. */
 export const hashBytes = (hex: string): Buffer => (hex.length === 64 ? Buffer.from(hex, "hex") : Buffer.alloc(0));
 
+/** The same for a hash that most rows share: a definition's. */
+export function sharedHashBytes(hex: string): Buffer {
+  if (shared?.hex !== hex) shared = { hex, bytes: hashBytes(hex) };
+  return shared.bytes;
+}
+
+let shared: { readonly hex: string; readonly bytes: Buffer } | undefined;
+
 export const hashText = (bytes: Buffer): string => bytes.toString("hex");
 
 export const jsonOf = (value: StoredValue | null): string | null => (value !== null && "json" in value ? value.json : null);

@@ -1,7 +1,7 @@
 /** Rows of actors: one durable actor, one row, one revision. */
 import type { Database } from "better-sqlite3";
 import type { ActorRecord, ActorStatus } from "../store.ts";
-import { hashBytes, hashText } from "../values.ts";
+import { hashText, sharedHashBytes } from "../values.ts";
 
 export interface ActorColumns {
   readonly id: string;
@@ -48,7 +48,7 @@ export function actorWriter(db: Database): (actor: ActorRecord, expected: number
   const update = db.prepare<[Partial<ActorColumns> & { expected: number }]>(updateActor);
   const updateStatus = db.prepare<[Partial<ActorColumns> & { expected: number }]>(updateActorStatus);
   return (actor, expected) => {
-    const definitionDigest = hashBytes(actor.definitionDigest);
+    const definitionDigest = sharedHashBytes(actor.definitionDigest);
     if (expected === 0) return insert.run({ ...actor, definitionDigest }).changes === 1;
     const { id, revision, machineVersion, status, updatedAt, snapshot } = actor;
     const values = { id, revision, machineVersion, definitionDigest, status, updatedAt, snapshot, expected };

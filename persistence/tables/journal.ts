@@ -1,7 +1,7 @@
 /** Rows of the journal: every applied event, in the order of the whole database. */
 import type { Database } from "better-sqlite3";
 import type { JournalEntry, JournalRow } from "../store.ts";
-import { blobOf, hashBytes, hashText, jsonOf, sizeOfBlob, storedValue } from "../values.ts";
+import { blobOf, hashBytes, hashText, jsonOf, sharedHashBytes, sizeOfBlob, storedValue } from "../values.ts";
 
 interface JournalColumns {
   readonly seq: number;
@@ -43,7 +43,7 @@ export function journalWriter(db: Database): (entry: JournalEntry, seq: number, 
       at: entry.at,
       causeSeq,
       machineVersion: entry.machineVersion,
-      definitionDigest: hashBytes(entry.definitionDigest),
+      definitionDigest: sharedHashBytes(entry.definitionDigest),
       stateValue: entry.stateValue,
       contextHash: hashBytes(entry.contextHash),
       snapshot: entry.snapshot,

@@ -45,7 +45,7 @@ export async function openEmbedded({ home, clock = systemClock, hooks }: Embedde
     const runtime: Runtime = await createRuntime({
       store: opened.store,
       definitions: hostRegistry(opened.store),
-      executors: hostExecutors({ store: opened.store, sources, clock, view: (actor) => runtime.view(actor) }),
+      executors: hostExecutors({ store: opened.store, sources, clock, view: (actor) => runtime.peek(actor) }),
       clock,
       // What cannot be ended is met again by the next attempt, which refuses to run beside it.
       endProcess: async (process) => void (await endLeftOver(process)),

@@ -8,6 +8,7 @@ import type { AnyWorkflow } from "../workflow/definition.ts";
 import type { Visits } from "../workflow/graph.ts";
 import { graphActor, graphContext, nodeEnd, viewOfRecord } from "./snapshots.ts";
 import { readBlob } from "./values.ts";
+import { WeightedCache } from "./weightedCache.ts";
 
 /** JSON text that is kept of finished visits, in UTF-16 units: they never change, and a loop reads the same ones at every step. */
 const cacheUnits = 16 * 1024 * 1024;
@@ -33,8 +34,7 @@ export interface NodeTask {
 /** Reads the results of ended visits, with a bounded cache. */
 export class VisitResults {
   private readonly store: Pick<Store, "visits" | "load" | "blob">;
-  private readonly known = new Map<string, Ended>();
-  private units = 0;
+  private readonly known = new WeightedCache<Ended>(cacheUnits);
 
   constructor(store: Pick<Store, "visits" | "load" | "blob">) {
     this.store = store;
@@ -98,17 +98,7 @@ export class VisitResults {
 
   private keep(found: Map<string, Ended>, id: string, end: Ended): void {
     found.set(id, end);
-    const before = this.known.get(id);
-    if (before) this.units -= sizeOf(before);
-    this.known.delete(id);
-    if (sizeOf(end) > cacheUnits) return;
-    this.known.set(id, end);
-    this.units += sizeOf(end);
-    for (const [oldest, dropped] of this.known) {
-      if (this.units <= cacheUnits) return;
-      this.known.delete(oldest);
-      this.units -= sizeOf(dropped);
-    }
+    this.known.set(id, end, sizeOf(end));
   }
 }
 

@@ -12,10 +12,13 @@ import { parsedInput } from "./input.ts";
 import { runContext } from "./runDefinition.ts";
 import { readView } from "./snapshots.ts";
 import { readValue } from "./values.ts";
+import { WeightedCache } from "./weightedCache.ts";
 
-/** Definitions, and facts of runs, that are kept ready. */
+/** Definitions that are kept ready. */
 const definitionLimit = 32;
-const runLimit = 128;
+/** Facts of runs that are kept ready: bytes of their inputs, and so much besides. */
+const runWeightLimit = 16 * 1024 * 1024;
+const runWeight = 1024;
 
 /** What every executor of a run needs. */
 export interface RunFacts {
@@ -33,7 +36,7 @@ export class RunSources {
   private readonly store: Store;
   private readonly home: string;
   private readonly definitions = new Map<string, Promise<AnyWorkflow>>();
-  private readonly runs = new Map<string, Promise<RunFacts>>();
+  private readonly runs = new WeightedCache<RunFacts>(runWeightLimit);
 
   constructor(store: Store, home: string) {
     this.store = store;
@@ -50,13 +53,15 @@ export class RunSources {
   }
 
   /** Facts of a run that is prepared. @throws sourceUnloadable */
-  facts(run: string): Promise<RunFacts> {
-    return remembered(this.runs, runLimit, run, async () => {
-      const { source, graph, input, cwd } = await this.contextOf(run);
-      const definition = await this.definition(source, graph);
-      const prepared = await this.prepared(run);
-      return { definition, cwd, input: prepared === null ? await parsedInput(definition, await readValue(this.store, input)) : prepared.input };
-    });
+  async facts(run: string): Promise<RunFacts> {
+    const known = this.runs.get(run);
+    if (known) return known;
+    const { source, graph, input, cwd } = await this.contextOf(run);
+    const definition = await this.definition(source, graph);
+    const prepared = await this.prepared(run);
+    const facts = { definition, cwd, input: prepared === null ? await parsedInput(definition, await readValue(this.store, input)) : prepared.input };
+    this.runs.set(run, facts, runWeight + ("json" in input ? input.json.length : input.bytes));
+    return facts;
   }
 
   /** The work of `pawl.run.prepare`. @throws EffectFailure sourceUnloadable, invalidInput */

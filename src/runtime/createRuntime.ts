@@ -7,6 +7,7 @@ import { readBack } from "../json.ts";
 import { StateCache } from "./cache.ts";
 import { Cascade, type EventObjectLike, type Faults } from "./cascade.ts";
 import { systemClock } from "./clock.ts";
+import { viewOf } from "./definition.ts";
 import { Dispatcher } from "./dispatch.ts";
 import type { Draft } from "./draft.ts";
 import { effectStep, isOpen } from "./effectRow.ts";
@@ -191,6 +192,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     view: async (actor) => {
       const held = await cache.actor(actor);
       return held ? storedView(held.record) : null;
+    },
+
+    peek: async (actor) => {
+      const held = await cache.actor(actor);
+      if (!held) return null;
+      return held.hydrated ? viewOf(held.record, held.hydrated.snapshot) : storedView(held.record);
     },
 
     confirmEffect: (key, outcome) => byPerson(key, { type: "effect.confirm" }, outcome),

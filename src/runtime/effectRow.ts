@@ -4,7 +4,13 @@ import type { EffectPolicy } from "../../machines/policy.ts";
 import type { EffectRecord, EffectState } from "../../persistence/store.ts";
 import { createStepper, type Hydrated } from "./step.ts";
 
-export const policyOf = (record: EffectRecord): EffectPolicy => JSON.parse(record.policy) as EffectPolicy; // written by the cascade from policyFor()
+export function policyOf({ policy }: EffectRecord): EffectPolicy {
+  if (policy !== latest?.text) latest = { text: policy, policy: JSON.parse(policy) as EffectPolicy }; // written by the cascade from policyFor()
+  return latest.policy;
+}
+
+/** Most effects in a row have the same. */
+let latest: { readonly text: string; readonly policy: EffectPolicy } | undefined;
 
 export const isOpen = (state: EffectState): boolean => state === "planned" || state === "attempting";
 

@@ -102,6 +102,8 @@ export interface Runtime {
   send(actor: string, event: { readonly type: string; readonly [key: string]: unknown }, options?: SendOptions): Promise<Receipt>;
   /** The actor's last committed snapshot; null when there is none. */
   view(actor: string): Promise<ActorView | null>;
+  /** The same as memory holds it: nothing of it may be changed, and actors in its context are references. */
+  peek(actor: string): Promise<ActorView | null>;
   /** Settles an ambiguous effect by a person's word. `code` of a refusal: unknownEffect, refused (with the state). */
   confirmEffect(key: string, output: { readonly output: unknown; readonly value?: unknown }): Promise<EffectRecord>;
   retryEffect(key: string): Promise<EffectRecord>;

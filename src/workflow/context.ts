@@ -56,18 +56,19 @@ export interface ContextFacts {
 
 /** The context of one visit. `node` is the visit's node and `nodes` are all ids of the graph, for messages. */
 export function callbackContext(node: string, nodes: readonly string[], facts: ContextFacts): AnyContext {
-  const results = new Map(Object.entries(facts.results));
+  const results = { ...facts.results };
   return {
     ...facts,
-    outputs: readable(accepted(results), (name) => missingOutput(node, name, nodes, results.get(name))),
-    results: readable(facts.results, (name) => (nodes.includes(name) ? undefined : unknownNode(node, "results", name, nodes))),
+    outputs: readable(accepted(results), (name) => missingOutput(node, name, nodes, Object.hasOwn(results, name) ? results[name] : undefined)),
+    results: readable(results, (name) => (nodes.includes(name) ? undefined : unknownNode(node, "results", name, nodes))),
   };
 }
 
 /** Outputs are read when the callback reads them: one of 64 MiB costs nothing to those that do not. */
-function accepted(results: ReadonlyMap<string, NodeResult>): { readonly [node: string]: unknown } {
+function accepted(results: { readonly [node: string]: NodeResult }): { readonly [node: string]: unknown } {
   const outputs: { [node: string]: unknown } = {};
-  for (const [name, result] of results) if (result.status === "accepted") Object.defineProperty(outputs, name, { enumerable: true, get: () => result.output });
+  for (const [name, result] of Object.entries(results))
+    if (result.status === "accepted") Object.defineProperty(outputs, name, { enumerable: true, get: () => result.output });
   return outputs;
 }
 
@@ -76,7 +77,8 @@ const askedByJavaScript: readonly string[] = ["then", "toJSON", "constructor", "
 
 /** The values, and for a name that is not among them what `absent` gives or why it throws. */
 function readable<T>(values: { readonly [node: string]: T }, absent: (name: string) => undefined | Error): { readonly [node: string]: T } {
-  return new Proxy(Object.freeze(Object.fromEntries(Object.entries(values))), {
+  // Not copied: that would read every output.
+  return new Proxy(Object.freeze(values), {
     get(target, name) {
       if (typeof name === "string" && Object.hasOwn(target, name)) return target[name];
       if (typeof name !== "string" || askedByJavaScript.includes(name)) return undefined;
