@@ -1,8 +1,12 @@
 /** How the tests run. `npm test` takes the projects `main` and `development`; the long ones have scripts of their own. */
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Without this Vite hands XState's development build to the workers, which is not the one that users run.
 process.env["NODE_ENV"] = "production";
+
+// Hundreds of tests start a process of Pawl's: two thirds of its time would be compiling.
+process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/node", import.meta.url).pathname;
 
 /** `pawl` means this checkout's sources, as in tsconfig.json. */
 const inClone = "pawl-source";
@@ -33,9 +37,12 @@ export default defineConfig({
   root: new URL("..", import.meta.url).pathname,
   test: {
     passWithNoTests: false,
+    // Many tests wait for processes: one worker more than processors keeps these busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       project("main", ["test/**/*.test.ts"], { exclude: [...long, "test/house/build.development.test.ts"], testTimeout: 20_000 }),
       project("development", developmentBuild, { testTimeout: 20_000 }, ["development"]),
+      project("command", ["test/{cli,e2e,host}/**/*.long.test.ts"], { testTimeout: 60_000 }),
       project("simulation", ["test/simulation/**/*.long.test.ts"], { testTimeout: 900_000 }),
       project("walk", ["test/xstate/**/*.long.test.ts"], { testTimeout: 1_800_000 }),
       project("crash", ["test/crash/**/*.test.ts"], { testTimeout: 600_000 }),
