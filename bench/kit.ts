@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { AnyStateMachine } from "xstate";
 import { openStore } from "../persistence/openStore.ts";
 import type { Commit, Store } from "../persistence/store.ts";
+import { InProcess } from "../src/host/author/inProcess.ts";
 import { hostRegistry } from "../src/host/catalog.ts";
 import { hostExecutors } from "../src/host/executors.ts";
 import { launch } from "../src/host/launch.ts";
@@ -63,13 +64,14 @@ export async function commitsOf(workflow: string, input: unknown, runs: number):
     const opened = await openStore({ home, mode: "owner" });
     const store = recording(opened.store, recorded);
     const sources = new RunSources(store, home);
+    const author = new InProcess({ directoryOf: (source) => sources.directory(source), clock: systemClock });
     const runtime: Runtime = await createRuntime({
       store,
       definitions: hostRegistry(store),
-      executors: hostExecutors({ store, sources, clock: systemClock, view: (actor) => runtime.peek(actor) }),
+      executors: hostExecutors({ store, sources, author, clock: systemClock, view: (actor) => runtime.peek(actor) }),
     });
     for (let n = 0; n < runs; n += 1) {
-      const { id } = await launch(runtime, store, { workflow: workflowFile(workflow), input, cwd: home }, systemClock.now());
+      const { id } = await launch({ runtime, store, author }, { workflow: workflowFile(workflow), input, cwd: home }, systemClock.now());
       await runtime.adopt(id);
       await runtime.send(id, { type: "run.activate" });
       await runtime.settled();

@@ -5,8 +5,9 @@ import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import { systemClock, type Clock } from "../runtime/clock.ts";
 import { createRuntime } from "../runtime/createRuntime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { acceptOutput } from "../workflow/execute.ts";
 import type { NodeInput } from "../workflow/graph.ts";
+import { InProcess } from "./author/inProcess.ts";
+import type { AuthorCode } from "./author/authorCode.ts";
 import { submitAnswer } from "./answers.ts";
 import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView, StateReader } from "./api.ts";
 import { hostRegistry } from "./catalog.ts";
@@ -41,11 +42,12 @@ export async function openEmbedded({ home, clock = systemClock, hooks }: Embedde
   const opened = await openStore({ home, mode: "owner", ...(hooks === undefined ? {} : { hooks }) });
   try {
     const sources = new RunSources(opened.store, home);
+    const author: AuthorCode = new InProcess({ directoryOf: (source) => sources.directory(source), clock });
     const halt = new Halt();
     const runtime: Runtime = await createRuntime({
       store: opened.store,
       definitions: hostRegistry(opened.store),
-      executors: hostExecutors({ store: opened.store, sources, clock, view: (actor) => runtime.peek(actor) }),
+      executors: hostExecutors({ store: opened.store, sources, author, clock, view: (actor) => runtime.peek(actor) }),
       clock,
       // What cannot be ended is met again by the next attempt, which refuses to run beside it.
       endProcess: async (process) => void (await endLeftOver(process)),
@@ -54,7 +56,7 @@ export async function openEmbedded({ home, clock = systemClock, hooks }: Embedde
       // Once the store refuses, everything that still comes in meets the same refusal: it is told where the run is driven.
       onError: (error) => void (halt.isReason(error) || process.emitWarning(`Pawl: ${messageOf(error)}`)),
     });
-    const host = new Embedded({ opened, sources, halt, runtime, clock });
+    const host = new Embedded({ opened, sources, author, halt, runtime, clock });
     await runtime.recover();
     return host;
   } catch (error) {
@@ -84,6 +86,7 @@ class OpenedReader extends Reader implements StateReader {
 interface Parts {
   readonly opened: OpenedStore;
   readonly sources: RunSources;
+  readonly author: AuthorCode;
   readonly halt: Halt;
   readonly runtime: Runtime;
   readonly clock: Clock;
@@ -92,6 +95,7 @@ interface Parts {
 class Embedded extends Reader implements EmbeddedHost {
   private readonly opened: OpenedStore;
   private readonly sources: RunSources;
+  private readonly author: AuthorCode;
   private readonly halt: Halt;
   private readonly runtime: Runtime;
   private readonly clock: Clock;
@@ -101,10 +105,11 @@ class Embedded extends Reader implements EmbeddedHost {
   private closing: Promise<void> | undefined;
   private readonly closers = new Set<(error: PawlError) => void>();
 
-  constructor({ opened, sources, halt, runtime, clock }: Parts) {
+  constructor({ opened, sources, author, halt, runtime, clock }: Parts) {
     super(opened.store);
     this.opened = opened;
     this.sources = sources;
+    this.author = author;
     this.halt = halt;
     this.runtime = runtime;
     this.clock = clock;
@@ -116,7 +121,7 @@ class Embedded extends Reader implements EmbeddedHost {
   }
 
   start(request: LaunchRequest): Promise<Launched> {
-    return launch(this.runtime, this.store, request, this.clock.now());
+    return launch({ runtime: this.runtime, store: this.store, author: this.author }, request, this.clock.now());
   }
 
   async drive(id: string, { signal }: { signal?: AbortSignal } = {}): Promise<RunView> {
@@ -169,8 +174,8 @@ class Embedded extends Reader implements EmbeddedHost {
     const record = await this.ambiguousEffect(key);
     if (visitKind(record) === undefined) return effectView(await settledHere(record, "confirmEffect", this.runtime.confirmEffect(key, { output })));
     const { run, node } = (await readValue(this.store, record.input)) as NodeInput; // visitKind: a compiled graph invoked it
-    const { definition } = await this.sources.facts(run);
-    const accepted = await acceptOutput(definition, node, output).catch((error: unknown) => {
+    const workflow = await this.sources.facts(run);
+    const accepted = await this.author.acceptOutput(workflow, node, output).catch((error: unknown) => {
       throw new PawlError(
         "invalidInput",
         `Effect "${key}" was not confirmed: ${messageOf(error)} It stays ambiguous; give the output that the step would have returned.`,
@@ -210,7 +215,7 @@ class Embedded extends Reader implements EmbeddedHost {
     // These load the sources in an effect of their own, and are blocked when that fails.
     if (state === "queued" || state === "starting" || state === "blocked") return true;
     try {
-      await this.sources.facts(run);
+      await this.author.ready(await this.sources.facts(run));
       return true;
     } catch (error) {
       if (restingStates.includes(state)) return false;

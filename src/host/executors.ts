@@ -1,87 +1,114 @@
-/** What executes the effects that compiled graphs and runs name. Author code runs here and nowhere else. */
+/** What executes the effects that compiled graphs and runs name: hands author code what is stored, and the runtime what it gave. */
 import path from "node:path";
 import type { Store } from "../../persistence/store.ts";
 import type { PrepareRunInput } from "../../machines/runMachine.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { EffectFailure, type EffectTask, type Executor, type Executors } from "../runtime/executor.ts";
-import { isPawlError } from "../errors.ts";
+import { EffectFailure, Interrupted, type EffectOutcome, type EffectTask, type Executor, type Executors } from "../runtime/executor.ts";
+import { isPawlError, type PawlErrorCode } from "../errors.ts";
 import { limited } from "../workflow/deadline.ts";
-import { prepareDecision } from "../workflow/decisionStep.ts";
-import { executeNode, type Executed } from "../workflow/execute.ts";
+import { withCode } from "../workflow/decisionStep.ts";
+import type { Executed } from "../workflow/execute.ts";
 import { graphEffects, type NodeInput } from "../workflow/graph.ts";
-import { parseShell, shellSpec } from "../workflow/shellStep.ts";
-import { nodeContext, VisitResults, type NodeFacts } from "./nodeContext.ts";
+import type { AuthorCode, VisitCall } from "./author/authorCode.ts";
+import { visitCall, VisitResults } from "./nodeContext.ts";
 import { runShell } from "./shell.ts";
-import type { RunFacts, RunSources } from "./sources.ts";
+import type { RunSources } from "./sources.ts";
 import { everyPage } from "./values.ts";
+import { WeightedCache } from "./weightedCache.ts";
 
 export interface ExecutorOptions {
   readonly store: Store;
   readonly sources: RunSources;
+  readonly author: AuthorCode;
   readonly clock: Clock;
   /** The runtime's view of an actor: from memory while it is there. */
   readonly view: (actor: string) => Promise<ActorView | null>;
 }
 
-export function hostExecutors({ store, sources, clock, view }: ExecutorOptions): Executors {
+/** How often a compute may take its process down with it. */
+const computeLosses = 3;
+
+export function hostExecutors({ store, sources, author, clock, view }: ExecutorOptions): Executors {
   const results = new VisitResults(store);
+  const losses = new Losses(computeLosses);
 
   const node =
-    (work: (facts: RunFacts & NodeFacts, task: EffectTask) => Promise<Awaited<ReturnType<Executor>>>): Executor =>
+    (work: (call: VisitCall, task: EffectTask) => Promise<EffectOutcome>): Executor =>
     async (task) => {
       const input = task.input as NodeInput; // the effects named below are invoked by compiled graphs and node machines only, with this
-      const run = await runFacts(sources, input.run);
-      const done = await work({ ...run, ...(await nodeContext(view, results, run.definition, run.input, input, task)) }, task);
+      const done = await reasoned(["sourceUnloadable"], async () => work(await visitCall(view, results, await sources.facts(input.run), input, task), task));
       if (task.visit !== null && "value" in done) results.remember(task.visit, done.value);
       return done;
     };
 
-  const callback = node(async ({ definition, node: id, context }) => outcome(await executeNode(definition, id, context, clock)));
-
   return {
-    [graphEffects.compute]: callback,
-    [graphEffects.action]: callback,
-    [graphEffects.shell]: node(async (facts, task) => outcome(await shellStep(facts, task, clock))),
-    [graphEffects.prepareDecision]: node(async ({ definition, node: id, context }, task) => {
-      const { run, visit } = task.input as NodeInput; // as above
+    [graphEffects.compute]: node((call, task) => losses.counted(task.key, async () => outcome(await author.execute(call, task)))),
+    [graphEffects.action]: node(async (call, task) => outcome(await author.execute(call, task))),
+    [graphEffects.shell]: node(async (call, task) => outcome(await shellStep(author, call, task, clock))),
+    [graphEffects.prepareDecision]: node(async (call, task) => {
       // The effect belongs to the node's own actor: its visit is the actor.
-      return prepareDecision(
-        definition,
-        id,
-        { ...context, idempotencyKey: `${run}/graph/${visit}` },
-        { run, isTaken: async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0 },
-      );
+      const built = await author.buildDecision({ ...call, idempotencyKey: call.visit }, task);
+      return withCode(built, async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0);
     }),
     [graphEffects.prepareRun]: async (task) => {
       const { run } = task.input as PrepareRunInput; // runMachine invokes it with this
-      return { output: { ready: true }, value: await sources.prepare(run) };
+      return {
+        output: { ready: true },
+        value: await reasoned(["sourceUnloadable", "invalidInput"], async () => author.prepare(await sources.given(run), task)),
+      };
     },
   };
 }
 
 /** The event carries only the case; the value stays in the effect's row. */
-const outcome = (executed: Executed) => ({ output: { case: executed.case }, value: executed.value });
+const outcome = (executed: Executed): EffectOutcome => ({ output: { case: executed.case }, value: executed.value });
 
-async function runFacts(sources: RunSources, run: string): Promise<RunFacts> {
+/** Errors with these codes are reasons of SPEC 5 by their own name. */
+async function reasoned<T>(codes: readonly PawlErrorCode[], work: () => Promise<T>): Promise<T> {
   try {
-    return await sources.facts(run);
+    return await work();
   } catch (error) {
-    throw isPawlError(error) && error.code === "sourceUnloadable" ? new EffectFailure("sourceUnloadable", error.message) : error;
+    throw isPawlError(error) && codes.includes(error.code) ? new EffectFailure(error.code, error.message) : error;
   }
 }
 
-async function shellStep({ definition, node, context, cwd }: RunFacts & NodeFacts, task: EffectTask, clock: Clock): Promise<Executed> {
-  const spec = await shellSpec(definition, node, context, clock);
+async function shellStep(author: AuthorCode, call: VisitCall, task: EffectTask, clock: Clock): Promise<Executed> {
+  const spec = await author.shellSpec(call, task);
   const limit = limited(task.signal, spec.timeoutMs, clock);
   try {
     const result = await runShell(
-      { ...spec, cwd: path.resolve(cwd, spec.cwd ?? ".") },
+      { ...spec, cwd: path.resolve(call.cwd, spec.cwd ?? ".") },
       { signal: limit.signal, leftover: task.leftover, saveProcess: (process) => task.saveProcess(process), report: (line) => task.report(line) },
     );
-    return await parseShell(definition, node, context, result);
+    return await author.parseShell(call, result, task);
   } finally {
     limit.stop();
+  }
+}
+
+/**
+ * Bounds how often an effect without a bound of its own may lose its worker. In memory: a loss of the host counts for nothing here, and a loop
+ * of worker losses is one of this host's life.
+ */
+class Losses {
+  private readonly limit: number;
+  private readonly counts = new WeightedCache<number>(10_000);
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  async counted<T>(key: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      const count = (this.counts.get(key) ?? 0) + 1;
+      this.counts.set(key, count, 1);
+      if (count < this.limit) throw error;
+      throw new EffectFailure(error.reason, error.message);
+    }
   }
 }
 

@@ -9,10 +9,8 @@ import { PawlError } from "../errors.ts";
 import { newRunId, ulid } from "../ids.ts";
 import { jsonText } from "../json.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { resolveWorkflow } from "../workflow/find.ts";
-import { loadWorkflow, type LoadedWorkflow } from "../workflow/loader.ts";
 import { maxValueBytes } from "../workflow/execute.ts";
-import { parsedInput } from "./input.ts";
+import type { AuthorCode, LoadedSources } from "./author/authorCode.ts";
 import { readValue } from "./values.ts";
 
 export interface LaunchRequest {
@@ -33,12 +31,15 @@ export interface Launched {
 const keyLimit = 512;
 
 /** @throws invalidInput with the path, unknownWorkflow, loadFailed, invalidWorkflow, keyReused; nothing is stored then */
-export async function launch(runtime: Pick<Runtime, "start">, store: Store, request: LaunchRequest, now: number): Promise<Launched> {
+export async function launch(
+  { runtime, store, author }: { readonly runtime: Pick<Runtime, "start">; readonly store: Store; readonly author: Pick<AuthorCode, "load"> },
+  request: LaunchRequest,
+  now: number,
+): Promise<Launched> {
   const { cwd, input, idempotencyKey: key } = request;
   if (key !== undefined && (key === "" || key.length > keyLimit))
     throw new PawlError("invalidInput", `An idempotency key has 1 to ${keyLimit} characters, this one ${key.length}.`, { path: "idempotencyKey" });
-  const loaded = await loadWorkflow(resolveWorkflow(request.workflow, { cwd, home: homedir() }));
-  await parsedInput(loaded.definition, input);
+  const loaded = await author.load({ workflow: request.workflow, cwd, userHome: homedir(), input });
   const id = key === undefined ? newRunId(now) : runIdOfKey(key);
   const existing = key === undefined ? undefined : await existingRun(store, id);
   if (existing && key !== undefined) return sameRequest(store, existing, loaded, input, key);
@@ -46,15 +47,15 @@ export async function launch(runtime: Pick<Runtime, "start">, store: Store, requ
   const value = storedInput(input);
   const start: RunInput = {
     run: id,
-    workflow: loaded.definition.name,
-    source: loaded.sources.digest,
-    graph: loaded.definition.graphDigest,
+    workflow: loaded.name,
+    source: loaded.source,
+    graph: loaded.graphDigest,
     input: value.ref,
     session: null,
     cwd,
   };
-  const graph = Buffer.from(canonicalJson(loaded.definition.graph));
-  const receipt = await runtime.start(runMachine.id, { id, input: start, blobs: [...loaded.sources.blobs.map(({ bytes }) => bytes), graph, ...value.blobs] });
+  const graph = Buffer.from(canonicalJson(loaded.graph));
+  const receipt = await runtime.start(runMachine.id, { id, input: start, blobs: [...loaded.blobs, graph, ...value.blobs] });
   if (receipt.status === "applied") return { id, duplicate: false };
   // Somebody was faster with the same key.
   const other = await existingRun(store, id);
@@ -85,12 +86,12 @@ async function existingRun(store: Pick<Store, "query">, id: string): Promise<Run
 }
 
 /** The same request is the same workflow and input; its sources may have changed since: the run has its own. */
-async function sameRequest(store: Store, row: RunRow, { definition }: LoadedWorkflow, input: unknown, key: string): Promise<Launched> {
-  const isSame = row.workflow === definition.name && sha256Hex(canonicalJson(await readValue(store, row.input))) === sha256Hex(canonicalJson(input));
+async function sameRequest(store: Store, row: RunRow, { name }: Pick<LoadedSources, "name">, input: unknown, key: string): Promise<Launched> {
+  const isSame = row.workflow === name && sha256Hex(canonicalJson(await readValue(store, row.input))) === sha256Hex(canonicalJson(input));
   if (isSame) return { id: row.id, duplicate: true };
   throw new PawlError(
     "keyReused",
-    `The key "${key}" was used for run ${row.id} of workflow "${row.workflow}" with another ${row.workflow === definition.name ? "input" : "workflow"}. Use a new key for a new request; nothing was started.`,
+    `The key "${key}" was used for run ${row.id} of workflow "${row.workflow}" with another ${row.workflow === name ? "input" : "workflow"}. Use a new key for a new request; nothing was started.`,
     { subject: row.id },
   );
 }

@@ -1,11 +1,10 @@
-/** Gives an executor what an author's callback sees: the run's input and the latest result of each node, read from what is stored. */
+/** Gives author code what a callback sees: the run's input and the latest result of each node, read from what is stored. */
 import type { EffectRecord, Store } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { EffectTask } from "../runtime/executor.ts";
-import { callbackContext, type AnyContext, type NodeResult } from "../workflow/context.ts";
-import type { AnyWorkflow } from "../workflow/definition.ts";
-import type { Visits } from "../workflow/graph.ts";
+import type { NodeInput, Visits } from "../workflow/graph.ts";
+import type { StoredResult, StoredRun, VisitCall } from "./author/authorCode.ts";
 import { graphActor, graphContext, nodeEnd, viewOfRecord } from "./snapshots.ts";
 import { readBlob } from "./values.ts";
 import { WeightedCache } from "./weightedCache.ts";
@@ -17,20 +16,6 @@ type Ended =
   | { readonly kind: "accepted"; readonly json: string }
   | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
 
-/** Everything a node's executor needs besides its task. */
-export interface NodeFacts {
-  readonly node: string;
-  readonly visit: string;
-  readonly context: AnyContext;
-}
-
-export interface NodeTask {
-  readonly run: string;
-  readonly node: string;
-  /** Last part of the visit's id. */
-  readonly visit: string;
-}
-
 /** Reads the results of ended visits, with a bounded cache. */
 export class VisitResults {
   private readonly store: Pick<Store, "visits" | "load" | "blob">;
@@ -40,10 +25,10 @@ export class VisitResults {
     this.store = store;
   }
 
-  /** By node. An output is parsed when it is first read, and anew for each context: nobody sees what another callback did to it. */
-  async of(visits: Visits): Promise<{ readonly [node: string]: NodeResult }> {
+  /** By node. */
+  async of(visits: Visits): Promise<{ readonly [node: string]: StoredResult }> {
     const ended = await this.ended(Object.values(visits));
-    const results: { [node: string]: NodeResult } = {};
+    const results: { [node: string]: StoredResult } = {};
     for (const [node, { visit, status, reason }] of Object.entries(visits)) {
       const end = ended.get(visit);
       if (status === "accepted") {
@@ -53,7 +38,7 @@ export class VisitResults {
             `The output of visit "${visit}" is missing from the database. Restore a backup of the state directory, or start the run again.`,
             { subject: visit },
           );
-        results[node] = lazyResult(visit, end.json);
+        results[node] = { status, visit, json: end.json };
       } else
         results[node] = {
           status,
@@ -104,42 +89,29 @@ export class VisitResults {
 
 const sizeOf = (end: Ended): number => (end.kind === "accepted" ? end.json.length : end.error.message.length) + 64;
 
-function lazyResult(visit: string, json: string): NodeResult {
-  let parsed: { readonly value: unknown } | undefined;
-  return {
-    status: "accepted",
-    visit,
-    get output() {
-      parsed ??= { value: JSON.parse(json) };
-      return parsed.value;
-    },
-  };
-}
-
-/** The context of one attempt of one visit. `input` is the run's, as the workflow's schema gave it. */
-export async function nodeContext(
+/** What author code is told of one attempt of one visit. */
+export async function visitCall(
   view: (actor: string) => Promise<ActorView | null>,
   results: VisitResults,
-  definition: AnyWorkflow,
-  input: unknown,
-  { run, node, visit }: NodeTask,
-  task: Pick<EffectTask, "signal" | "attempt" | "idempotencyKey" | "now">,
-): Promise<NodeFacts> {
-  const id = `${graphActor(run)}/${visit}`;
-  const graph = await view(graphActor(run));
+  run: StoredRun,
+  { node, visit }: NodeInput,
+  task: Pick<EffectTask, "attempt" | "idempotencyKey" | "now">,
+): Promise<VisitCall> {
+  const actor = graphActor(run.run);
+  const graph = await view(actor);
   if (graph === null)
-    throw new PawlError("unknownActor", `The graph of run "${run}" is not in the database. Restore a backup of the state directory, or start the run again.`, {
-      subject: run,
-    });
-  const nodes = definition.graph.nodes.map((other) => other.id);
-  const context = callbackContext(node, nodes, {
-    input,
-    results: await results.of(graphContext(graph).visits),
-    signal: task.signal,
-    visit: id,
+    throw new PawlError(
+      "unknownActor",
+      `The graph of run "${run.run}" is not in the database. Restore a backup of the state directory, or start the run again.`,
+      { subject: run.run },
+    );
+  return {
+    ...run,
+    node,
+    visit: `${actor}/${visit}`,
     attempt: task.attempt,
     idempotencyKey: task.idempotencyKey,
     now: task.now(),
-  });
-  return { node, visit: id, context };
+    results: await results.of(graphContext(graph).visits),
+  };
 }

@@ -6,7 +6,7 @@ import { isPawlError, messageOf } from "../errors.ts";
 import { jsonText } from "../json.ts";
 import type { Clock } from "./clock.ts";
 import { policyOf } from "./effectRow.ts";
-import type { AbortReason, EffectOutcome, EffectTask, ObservableExecutor, Observed } from "./executor.ts";
+import { Interrupted, type AbortReason, type EffectOutcome, type EffectTask, type ObservableExecutor, type Observed } from "./executor.ts";
 import type { FaultHook } from "./faultPoints.ts";
 
 /** An event of the row; who settles it adds whether the actor still waits. */
@@ -246,6 +246,8 @@ function failure(record: EffectRecord, error: unknown, signal: AbortSignal, host
       event: { type: "effect.interrupted", attempt },
       error: { reason: "workerCrashed", message: `It gave no sign of life for ${String(heartbeatMs)} ms.` },
     };
+  // A lost process proves nothing, as the silent one above; a limit that ran out before says more.
+  if (error instanceof Interrupted && reason === null) return { event: { type: "effect.interrupted", attempt }, error: describe(error) };
   const description = reason === "timedOut" ? { reason: "nodeTimedOut", message: `It took longer than ${String(timeoutMs)} ms.` } : describe(error);
   const mayRetry =
     retry !== null && reason !== "timedOut" && !(error instanceof Error && error.name === "TerminalError") && description.reason !== "invalidOutput";

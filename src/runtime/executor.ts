@@ -40,7 +40,7 @@ export interface EffectOutcome {
 
 /**
  * Runs one attempt. A throw is a failure: `RetryableError` and `TerminalError` (machines/define.ts) say what may follow,
- * `NotApplied` that nothing happened outside, `EffectFailure` gives a closed reason.
+ * `NotApplied` that nothing happened outside, `EffectFailure` gives a closed reason; `Interrupted` that nobody knows how far it came.
  */
 export type Executor = (task: EffectTask) => Promise<EffectOutcome>;
 
@@ -70,6 +70,12 @@ export class EffectFailure extends Error {
     super(message);
     this.reason = reason;
   }
+}
+
+/** The process that did the work was lost: the attempt is interrupted, and counts as such. `message` says how the process ended. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  readonly reason = "workerCrashed";
 }
 
 /** A stored value and what it holds, for readers of rows. */

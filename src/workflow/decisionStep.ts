@@ -1,5 +1,5 @@
 /** What the executor of `pawl.decision.prepare` runs: the decision's callbacks, and the request made of what they gave. */
-import { buildDecisionRequest, preparedDecision } from "../../machines/contracts/buildRequest.ts";
+import { buildDecisionRequest, preparedDecision, type BuiltDecision } from "../../machines/contracts/buildRequest.ts";
 import { choiceContracts } from "../../machines/contracts/choices.ts";
 import { freeDecisionCode } from "../decisionCode.ts";
 import { digest } from "../digest.ts";
@@ -14,15 +14,10 @@ import type { Setting } from "./nodes/node.ts";
 export type PreparedOutcome = ReturnType<typeof preparedDecision>;
 
 /**
- * Runs the callbacks of a human decision. `run` is its run's id, `isTaken` tells whether an open decision has a code already.
+ * Runs the callbacks of a human decision; `run` is its run's id.
  * @throws nodeFailed for a callback that throws, invalidValue naming the path for what the contract forbids: nobody is asked then.
  */
-export async function prepareDecision(
-  definition: AnyWorkflow,
-  id: string,
-  context: AnyContext,
-  { run, isTaken }: { readonly run: string; readonly isTaken: (code: string) => Promise<boolean> },
-): Promise<PreparedOutcome> {
+export async function buildDecision(definition: AnyWorkflow, id: string, context: AnyContext, run: string): Promise<BuiltDecision> {
   const { behaviour } = findNode(definition, id, "humanDecision");
   const given = async <T>(name: string, value: Setting<AnyContext, T>): Promise<unknown> => {
     try {
@@ -45,6 +40,10 @@ export async function prepareDecision(
     choices: choiceContracts(behaviour.choices),
     createdAt: context.now,
   };
-  const built = buildDecisionRequest(facts, answers, digest);
+  return buildDecisionRequest(facts, answers, digest);
+}
+
+/** The effect's result for a built request, under the first code that `isTaken` says no open decision has. */
+export async function withCode(built: BuiltDecision, isTaken: (code: string) => Promise<boolean>): Promise<PreparedOutcome> {
   return preparedDecision(built, await freeDecisionCode(built.request.digests.request, isTaken));
 }

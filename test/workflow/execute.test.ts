@@ -14,7 +14,7 @@ import {
   workflow,
   type ShellResult,
 } from "../../src/workflow/authoring.ts";
-import { prepareDecision } from "../../src/workflow/decisionStep.ts";
+import { buildDecision, withCode } from "../../src/workflow/decisionStep.ts";
 import { acceptOutput, executeNode } from "../../src/workflow/execute.ts";
 import type { AnyWorkflow } from "../../src/workflow/definition.ts";
 import type { NodeDefinition } from "../../src/workflow/nodes/node.ts";
@@ -387,11 +387,8 @@ describe("human decision", () => {
       { go: "b", replan: "c" },
     );
   const now = Date.UTC(2030, 0, 1);
-  const prepare = (definition: AnyWorkflow, openCodes: string[] = []) =>
-    prepareDecision(definition, "a", contextFor(definition, "a", { input: { plan: "x" }, now }), {
-      run: "r_1",
-      isTaken: async (code) => openCodes.includes(code),
-    });
+  const prepare = async (definition: AnyWorkflow, openCodes: string[] = []) =>
+    withCode(await buildDecision(definition, "a", contextFor(definition, "a", { input: { plan: "x" }, now }), "r_1"), async (code) => openCodes.includes(code));
 
   test("WF-18 the request is made of what the callbacks gave; the event carries no subject, the row does", async () => {
     const { output, value } = await prepare(

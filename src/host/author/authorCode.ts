@@ -1,0 +1,101 @@
+/** Everything that the host asks of author code, as data in and data out, so that it may run in this process or in another one.
+ *  Author code never gets a store: what it may read is handed over, and what it gives is checked by the host's own rules. */
+import type { BuiltDecision } from "../../../machines/contracts/buildRequest.ts";
+import type { Failure } from "../../workflow/context.ts";
+import type { Executed } from "../../workflow/execute.ts";
+import type { Graph } from "../../workflow/graph.ts";
+import type { ShellResult } from "../../workflow/nodes/shell.ts";
+import type { ShellSpec } from "../../workflow/shellStep.ts";
+
+/** A workflow file, or a name to find, that is about to be started. */
+export interface LoadRequest {
+  readonly workflow: string;
+  /** Absolute directory that the run is started in. */
+  readonly cwd: string;
+  /** The user's home directory. */
+  readonly userHome: string;
+  /** What the schema is to take. */
+  readonly input: unknown;
+}
+
+/** What a launch stores. */
+export interface LoadedSources {
+  readonly name: string;
+  readonly graph: Graph;
+  readonly graphDigest: string;
+  /** Digest of the source closure, which is the hash of the first blob. */
+  readonly source: string;
+  readonly blobs: readonly Uint8Array[];
+}
+
+/** A workflow in its stored sources. `cwd` is the project: the directory that its runs were started in. */
+export interface StoredWorkflow {
+  readonly source: string;
+  readonly graph: string;
+  readonly cwd: string;
+}
+
+/** A run's input as JSON text: what it was started with, or what the schema made of that (`isParsed`). */
+export interface StoredInput {
+  readonly json: string;
+  readonly isParsed: boolean;
+}
+
+export interface StoredRun extends StoredWorkflow {
+  readonly run: string;
+  readonly input: StoredInput;
+}
+
+/** How the latest visit of a node ended. */
+export type StoredResult =
+  | { readonly status: "accepted"; readonly visit: string; readonly json: string }
+  | { readonly status: "failed" | "timedOut"; readonly visit: string; readonly error: Failure };
+
+/** One attempt of one visit. */
+export interface VisitCall extends StoredRun {
+  readonly node: string;
+  /** The visit's id. */
+  readonly visit: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  /** Epoch ms. */
+  readonly now: number;
+  /** By node, only those that have run. */
+  readonly results: { readonly [node: string]: StoredResult };
+}
+
+/** Who waits for a call. */
+export interface Watch {
+  /** Aborted with an `AbortReason`. */
+  readonly signal: AbortSignal;
+  /** A line that the code printed. */
+  report(line: string): void;
+}
+
+/** What `prepare` found: the parsed input where that is JSON and differs from the given one. */
+export type PreparedRun = { readonly input: unknown } | null;
+
+/**
+ * Runs author code. What it throws arrives as what it was: a PawlError with its code, path and subject, or an error with the name, reason,
+ * code and `retryAfterMs` that the runtime reads. @throws Interrupted where the process that ran it was lost
+ */
+export interface AuthorCode {
+  /** @throws unknownWorkflow, loadFailed, invalidWorkflow, invalidInput */
+  load(request: LoadRequest): Promise<LoadedSources>;
+  /** Whether the run's steps could be executed. @throws sourceUnloadable */
+  ready(run: StoredRun): Promise<void>;
+  /** Loads the stored sources and parses the input. @throws sourceUnloadable, invalidInput */
+  prepare(run: StoredRun, watch: Watch): Promise<PreparedRun>;
+  /** Runs a compute or action node. */
+  execute(call: VisitCall, watch: Watch): Promise<Executed>;
+  /** The command of a shell node. */
+  shellSpec(call: VisitCall, watch: Watch): Promise<ShellSpec>;
+  /** The output of a shell node whose command ended so. */
+  parseShell(call: VisitCall, result: ShellResult, watch: Watch): Promise<Executed>;
+  /** The request of a decision, without its code. */
+  buildDecision(call: VisitCall, watch: Watch): Promise<BuiltDecision>;
+  /** What a person confirms in place of a node's output, against the node's schema. */
+  acceptOutput(workflow: StoredWorkflow, node: string, output: unknown): Promise<Executed>;
+  /** Ends what is still running; nothing may be asked afterwards. */
+  close(): Promise<void>;
+}
