@@ -1,7 +1,10 @@
 /** One execution of a workflow for one input (SPEC 5). It holds the life; the graph actor below it holds the place.
  *  RUN-1 a run is durable as `queued` before anybody is told its id. RUN-2 it starts once. RUN-3 cancel is taken in every state that is not final.
- *  RUN-4 an outcome is final. RUN-5 a run that waits, is ambiguous or blocked says why and what ends it. */
-import { assign, setup } from "xstate";
+ *  RUN-4 an outcome is final. RUN-5 a run that waits, is ambiguous or blocked says why and what ends it.
+ *  RUN-20 a pause is taken in every state that is not final, and stands beside it: the step that runs ends, and no other begins before a resume.
+ *  RUN-21 a command that finds done what it asks for is answered, and changes nothing. RUN-22 a parked run of a session goes on only when it has the
+ *  session again. */
+import { assign, emit, sendTo, setup } from "xstate";
 import { z } from "zod";
 import { effect, machineFromInput } from "./define.ts";
 
@@ -12,8 +15,14 @@ export const RunCommand = z.discriminatedUnion("type", [
   /** Lets a queued run begin. */
   z.strictObject({ type: z.literal("run.activate") }),
   z.strictObject({ type: z.literal("run.cancel"), by: z.enum(["user", "agent"]) }),
-  /** Tries again what blocked it. */
+  /** The step that runs ends; the next one waits for `run.resume`. */
+  z.strictObject({ type: z.literal("run.pause") }),
+  /** Ends a pause or a hold, and tries again what blocked it. */
   z.strictObject({ type: z.literal("run.resume") }),
+  /** The person took the conversation back: only for a run of a session. */
+  z.strictObject({ type: z.literal("run.hold") }),
+  /** Moves the run to another session. */
+  z.strictObject({ type: z.literal("run.adopt"), session: text.min(1).max(512) }),
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
@@ -22,7 +31,10 @@ export const RunFact = z.discriminatedUnion("type", [
   z.object({ type: z.literal("graph.waiting"), node: text, visit: text }),
   z.object({ type: z.literal("graph.active") }),
   z.object({ type: z.literal("graph.ambiguous"), node: text, visit: text, effect: text }),
+  /** It stands between two nodes, and begins the next one when it is told. */
+  z.object({ type: z.literal("graph.paused") }),
   z.object({ type: z.literal("pawl.childFaulted"), child: text, actor: text, message: text }),
+  z.object({ type: z.literal("pawl.childMended"), child: text, actor: text }),
 ]);
 export type RunFact = z.infer<typeof RunFact>;
 
@@ -50,6 +62,10 @@ export type RunEnd =
 export interface RunContext extends RunInput {
   /** The visit it waits in or is ambiguous at. */
   readonly at: { readonly node: string; readonly visit: string; readonly effect: string | null } | null;
+  /** Epoch ms since which it stands at `at`, or is blocked. */
+  readonly since: number | null;
+  /** Epoch ms of the pause that holds, whatever its state. */
+  readonly pausedAt: number | null;
   /** Closed reason (SPEC 5) and text, when it ended otherwise than completed, or is blocked. */
   readonly reason: { readonly code: string; readonly message: string } | null;
   /** The end node and its visit, whose output is the result. */
@@ -67,12 +83,29 @@ export interface PrepareRunInput {
 
 type Failure = { readonly reason: string; readonly message: string };
 
+const nowhere = { at: null, since: null } as const;
+
+/** What a parked run does when nothing holds it up any more. A session may have another run by then. */
+const whenItGoesOn = [
+  { guard: "isPaused", target: "pausing", actions: "standNowhere" },
+  { guard: "hasSession", target: "returning", actions: "standNowhere" },
+  { target: "active", actions: "standNowhere" },
+] as const;
+
+/** Its graph stays stopped where it must ask for its session first. */
+const resumeOfParked = [
+  { guard: "isPausedOfSession", actions: "unpause" },
+  { guard: "isPaused", actions: ["unpause", "letGraphGo"] },
+  { actions: "answerAlready" },
+] as const;
+
 export const runMachine = setup({
   types: {} as {
     context: RunContext;
     input: RunInput;
     events: (RunCommand | RunFact) & { readonly at: number };
     output: { readonly outcome: "completed" | "failed" | "timedOut" | "cancelled" };
+    emitted: { readonly type: "pawl.reply"; readonly code: "already" };
     tags: "parked";
   },
   actors: {
@@ -83,36 +116,48 @@ export const runMachine = setup({
   guards: {
     endedAs: (_, params: { readonly is: RunEnd["outcome"]; readonly end: RunEnd }) => params.end.outcome === params.is,
     cannotLoad: (_, failure: Failure) => failure.reason === "sourceUnloadable",
+    isPaused: ({ context }) => context.pausedAt !== null,
+    hasSession: ({ context }) => context.session !== null,
+    isPausedOfSession: ({ context }) => context.pausedAt !== null && context.session !== null,
   },
   actions: {
-    standAt: assign({ at: (_, at: RunContext["at"]) => at }),
-    standNowhere: assign({ at: null }),
+    standAt: assign((_, params: { readonly at: NonNullable<RunContext["at"]>; readonly since: number }) => ({ ...params, reason: null })),
+    standNowhere: assign({ ...nowhere, reason: null }),
+    pause: assign({ pausedAt: (_, at: number) => at }),
+    unpause: assign({ pausedAt: null }),
+    /** The graph ends the node that it is in, and enters no other. */
+    stopGraph: sendTo("graph", { type: "graph.pause" }),
+    letGraphGo: sendTo("graph", { type: "graph.resume" }),
+    moveTo: assign({ session: (_, session: string) => session }),
+    answerAlready: emit({ type: "pawl.reply", code: "already" }),
     recordEnd: assign((_, params: { readonly end: RunEnd; readonly at: number }) => ({
-      at: null,
+      ...nowhere,
       endedAt: params.at,
       end: params.end.outcome === "completed" ? { node: params.end.node, visit: params.end.visit } : null,
       reason: params.end.outcome === "completed" ? null : { code: params.end.reason, message: params.end.message },
     })),
     recordFailure: assign((_, params: { readonly failure: Failure; readonly at: number }) => ({
-      at: null,
+      ...nowhere,
       endedAt: params.at,
       reason: { code: params.failure.reason, message: params.failure.message },
     })),
     recordCancel: assign((_, params: { readonly by: "user" | "agent"; readonly at: number }) => ({
-      at: null,
+      ...nowhere,
       endedAt: params.at,
       reason: { code: params.by === "user" ? "userCancelled" : "agentCancelled", message: `Cancelled by the ${params.by}.` },
     })),
-    recordBlock: assign({ reason: (_, reason: RunContext["reason"]) => reason }),
-    clearBlock: assign({ reason: null }),
+    recordBlock: assign((_, params: { readonly reason: NonNullable<RunContext["reason"]>; readonly since: number }) => ({ ...params, at: null })),
   },
 }).createMachine({
   id: "pawl.run",
   version: "1",
-  context: ({ input }) => ({ ...input, at: null, reason: null, end: null, endedAt: null }),
+  context: ({ input }) => ({ ...input, at: null, since: null, pausedAt: null, reason: null, end: null, endedAt: null }),
   initial: "queued",
   on: {
     "run.cancel": { target: ".cancelled", actions: { type: "recordCancel", params: ({ event }) => ({ by: event.by, at: event.at }) } },
+    "run.pause": [{ guard: "isPaused", actions: "answerAlready" }, { actions: { type: "pause", params: ({ event }) => event.at } }],
+    "run.resume": [{ guard: "isPaused", actions: "unpause" }, { actions: "answerAlready" }],
+    "run.adopt": { actions: { type: "moveTo", params: ({ event }) => event.session } },
   },
   states: {
     queued: { on: { "run.activate": "starting" } },
@@ -121,17 +166,22 @@ export const runMachine = setup({
         id: "prepare",
         src: "prepare",
         input: ({ context }) => ({ run: context.run, source: context.source, graph: context.graph, input: context.input }),
-        onDone: "running",
+        onDone: [{ guard: "isPaused", target: "ready" }, { target: "running" }],
         onError: [
           {
             guard: { type: "cannotLoad", params: ({ event }) => failureOf(event.error) },
             target: "blocked",
-            actions: { type: "recordBlock", params: ({ event }) => ({ code: "sourceUnloadable", message: failureOf(event.error).message }) },
+            actions: {
+              type: "recordBlock",
+              params: ({ event }) => ({ reason: { code: "sourceUnloadable", message: failureOf(event.error).message }, since: timeOf(event) }),
+            },
           },
           { target: "failed", actions: { type: "recordFailure", params: ({ event }) => ({ failure: startFailure(event.error), at: timeOf(event) }) } },
         ],
       },
     },
+    /** Prepared while it was paused: nothing of it has begun. */
+    ready: { tags: "parked", on: { "run.resume": { target: "running", actions: "unpause" } } },
     running: {
       initial: "active",
       invoke: {
@@ -154,24 +204,103 @@ export const runMachine = setup({
         onError: { target: "failed", actions: { type: "recordFailure", params: ({ event }) => ({ failure: failureOf(event.error), at: timeOf(event) }) } },
       },
       on: {
-        "graph.waiting": { target: ".waiting", actions: { type: "standAt", params: ({ event }) => ({ node: event.node, visit: event.visit, effect: null }) } },
-        "graph.ambiguous": {
-          target: ".ambiguous",
-          actions: { type: "standAt", params: ({ event }) => ({ node: event.node, visit: event.visit, effect: event.effect }) },
+        "graph.waiting": [
+          {
+            guard: "hasSession",
+            target: ".waiting",
+            actions: [
+              { type: "standAt", params: ({ event }) => ({ at: { node: event.node, visit: event.visit, effect: null }, since: event.at }) },
+              "stopGraph",
+            ],
+          },
+          {
+            target: ".waiting",
+            actions: { type: "standAt", params: ({ event }) => ({ at: { node: event.node, visit: event.visit, effect: null }, since: event.at }) },
+          },
+        ],
+        "graph.ambiguous": [
+          {
+            guard: "hasSession",
+            target: ".ambiguous",
+            actions: [
+              { type: "standAt", params: ({ event }) => ({ at: { node: event.node, visit: event.visit, effect: event.effect }, since: event.at }) },
+              "stopGraph",
+            ],
+          },
+          {
+            target: ".ambiguous",
+            actions: { type: "standAt", params: ({ event }) => ({ at: { node: event.node, visit: event.visit, effect: event.effect }, since: event.at }) },
+          },
+        ],
+        "graph.active": [
+          { guard: "isPaused", target: ".pausing", actions: "standNowhere" },
+          { target: ".active", actions: "standNowhere" },
+        ],
+        "graph.paused": { guard: "isPaused", target: ".paused", actions: "standNowhere" },
+        "pawl.childFaulted": {
+          target: ".blocked",
+          actions: { type: "recordBlock", params: ({ event }) => ({ reason: { code: "faulted", message: event.message }, since: event.at }) },
         },
-        "graph.active": { target: ".active", actions: "standNowhere" },
-        "pawl.childFaulted": { target: ".blocked", actions: { type: "recordBlock", params: ({ event }) => ({ code: "faulted", message: event.message }) } },
+        "run.pause": [{ guard: "isPaused", actions: "answerAlready" }, { actions: [{ type: "pause", params: ({ event }) => event.at }, "stopGraph"] }],
+        "run.resume": [{ guard: "isPaused", actions: ["unpause", "letGraphGo"] }, { actions: "answerAlready" }],
       },
       states: {
-        active: {},
-        waiting: { tags: "parked" },
-        ambiguous: { tags: "parked" },
+        active: {
+          on: {
+            "run.pause": { target: "pausing", actions: [{ type: "pause", params: ({ event }) => event.at }, "stopGraph"] },
+            "run.hold": { guard: "hasSession", target: "held" },
+          },
+        },
+        pausing: { on: { "run.resume": { target: "active", actions: ["unpause", "letGraphGo"] } } },
+        paused: {
+          tags: "parked",
+          on: {
+            "run.resume": [
+              { guard: "hasSession", target: "returning", actions: "unpause" },
+              { target: "active", actions: ["unpause", "letGraphGo"] },
+            ],
+          },
+        },
+        held: { tags: "parked", on: { "run.hold": { actions: "answerAlready" }, "run.resume": { target: "active", actions: ["unpause", "letGraphGo"] } } },
+        waiting: {
+          tags: "parked",
+          on: {
+            "graph.active": whenItGoesOn,
+            "run.resume": resumeOfParked,
+            "run.adopt": { actions: [{ type: "moveTo", params: ({ event }) => event.session }, "stopGraph"] },
+          },
+        },
+        ambiguous: {
+          tags: "parked",
+          on: {
+            "graph.active": whenItGoesOn,
+            "run.resume": resumeOfParked,
+            "run.adopt": { actions: [{ type: "moveTo", params: ({ event }) => event.session }, "stopGraph"] },
+          },
+        },
+        /** It could go on, but its session may have another run now: `run.activate` is committed only while it has none. */
+        returning: {
+          tags: "parked",
+          on: {
+            "run.activate": { target: "active", actions: "letGraphGo" },
+            "run.pause": { target: "paused", actions: { type: "pause", params: ({ event }) => event.at } },
+            "graph.active": {},
+          },
+        },
         /** The graph or a node below it is faulted: nothing can move until it is mended or the run is cancelled. */
-        blocked: { tags: "parked" },
+        blocked: {
+          tags: "parked",
+          on: {
+            "pawl.childMended": [
+              { guard: "isPaused", target: "pausing", actions: "standNowhere" },
+              { target: "active", actions: "standNowhere" },
+            ],
+          },
+        },
       },
     },
     /** Its sources cannot be loaded: it starts when they can. */
-    blocked: { tags: "parked", on: { "run.resume": { target: "starting", actions: "clearBlock" } } },
+    blocked: { tags: "parked", on: { "run.resume": { target: "starting", actions: ["standNowhere", "unpause"] } } },
     completed: { type: "final", output: { outcome: "completed" } },
     failed: { type: "final", output: { outcome: "failed" } },
     timedOut: { type: "final", output: { outcome: "timedOut" } },

@@ -12,7 +12,11 @@ export interface RunSummary {
   readonly endedAt: number | null;
   /** Closed reason and text when it ended otherwise or is blocked. */
   readonly reason: { readonly code: string; readonly message: string } | null;
-  /** Node that runs or waits now; null before the start and after the end. */
+  /** Since when it waits, is ambiguous or blocked; null otherwise. */
+  readonly since: number | null;
+  /** Since when it is paused, which stands beside any other state: the step that runs ends, and no other begins. */
+  readonly pausedAt: number | null;
+  /** Node that runs, waits or comes next; null before the start and after the end. */
   readonly current: string | null;
   readonly decisions: readonly DecisionView[];
   /** Effects with an unknown outcome. */
@@ -108,17 +112,35 @@ export interface StateReader {
   /** By code or id. @throws unknownDecision; a mistyped code is never guessed, the message says "did you mean". */
   decision(codeOrId: string): Promise<DecisionView>;
   effects(filter?: { run?: string; state?: readonly EffectState[] }, page?: PageRequest): Promise<Page<EffectView>>;
+  /** @throws unknownEffect */
+  effect(key: string): Promise<EffectView>;
   close(): Promise<void>;
 }
 
 /** The owner's side: everything of the reader, and changes. One per state directory. */
 export interface EmbeddedHost extends StateReader {
   /** Saves the run as queued with its sources and input, and returns its final id. `workflow`: a file, or a name to find. @throws invalidInput with the path, loadFailed with file and line. */
-  start(request: { workflow: string; input: unknown; cwd: string; idempotencyKey?: string }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
+  start(request: {
+    workflow: string;
+    input: unknown;
+    cwd: string;
+    idempotencyKey?: string;
+    session?: string;
+    /** The id that the run gets unless a key makes it: asking again under it gives the same run. */
+    id?: string;
+  }): Promise<{ readonly id: string; readonly duplicate: boolean }>;
   /** Lets the run go on until it parks or ends; returns where it stands. Interrupting by the signal leaves it safe. */
   drive(id: string, options?: { signal?: AbortSignal }): Promise<RunView>;
   answer(request: AnswerRequest): Promise<AnswerResult>;
   cancel(id: string, by: "user" | "agent"): Promise<RunView>;
+  /** The step that runs ends and is saved; no other begins. A finished run, and one that is paused, stay as they are. */
+  pause(id: string): Promise<RunView>;
+  /** Ends a pause or a hold, and tries again what blocks the run; does not drive it. What is not held up stays as it is. */
+  resume(id: string): Promise<RunView>;
+  /** The person took the conversation back: nothing is asked of it any more until the run is resumed. @throws refused for a run without a session, and in states that have no conversation */
+  hold(id: string): Promise<RunView>;
+  /** Moves an unfinished run to another session. @throws refused while that session has another run */
+  adoptRun(id: string, session: string): Promise<RunView>;
   confirmEffect(key: string, output: unknown): Promise<EffectView>;
   retryEffect(key: string): Promise<EffectView>;
   subscribe(listener: (event: RunEvent) => void): () => void;

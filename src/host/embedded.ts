@@ -5,6 +5,7 @@ import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import { systemClock, type Clock } from "../runtime/clock.ts";
 import { createRuntime } from "../runtime/createRuntime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { RunCommand } from "../../machines/runMachine.ts";
 import type { NodeInput } from "../workflow/graph.ts";
 import { InProcess } from "./author/inProcess.ts";
 import type { AuthorCode } from "./author/authorCode.ts";
@@ -20,15 +21,26 @@ import { endLeftOver } from "./processes.ts";
 import { backUp } from "../../persistence/backup.ts";
 import { Reader } from "./reader.ts";
 import { runState } from "./runDefinition.ts";
+import { SessionQueue } from "./sessionQueue.ts";
 import { RunSources } from "./sources.ts";
-import { readValue } from "./values.ts";
+import { standingOf, type Standing } from "./standing.ts";
+import { everyPage, readValue } from "./values.ts";
 import { effectView, visitKind } from "./views.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
   /** The machine's own unless given. */
   readonly clock?: Clock;
+  /** `all`: queued runs begin, interrupted ones go on, and every run goes on until it rests, whether it is driven or not. Only driven ones when left out. */
+  readonly adopt?: "all";
+  /** How the owner introduces itself to whom it keeps out; no arguments, no input. The script's name when left out. */
+  readonly command?: string;
   /** Crash points of the store, for tests. */
   readonly hooks?: Parameters<typeof openStore>[0]["hooks"];
+}
+
+/** What a daemon needs besides. */
+export interface DaemonHost extends EmbeddedHost {
+  standing(): Promise<Standing>;
 }
 
 const finalStates: readonly RunState[] = ["completed", "failed", "timedOut", "cancelled"];
@@ -38,8 +50,8 @@ const restingStates: readonly RunState[] = [...finalStates, "waiting", "ambiguou
  * Opens a state directory as its one owner; a missing one is made. Deadlines that passed meanwhile take effect; runs go on only when they are driven.
  * @throws ownedElsewhere naming the owner, storageForeign, storageNewer, storageDamaged, storageReadOnly, storageFull
  */
-export async function openEmbedded({ home, clock = systemClock, hooks }: EmbeddedOptions): Promise<EmbeddedHost> {
-  const opened = await openStore({ home, mode: "owner", ...(hooks === undefined ? {} : { hooks }) });
+export async function openEmbedded({ home, clock = systemClock, hooks, adopt, command }: EmbeddedOptions): Promise<DaemonHost> {
+  const opened = await openStore({ home, mode: "owner", ...(command === undefined ? {} : { command }), ...(hooks === undefined ? {} : { hooks }) });
   try {
     const sources = new RunSources(opened.store, home);
     const author: AuthorCode = new InProcess({ directoryOf: (source) => sources.directory(source), clock });
@@ -58,6 +70,7 @@ export async function openEmbedded({ home, clock = systemClock, hooks }: Embedde
     });
     const host = new Embedded({ opened, sources, author, halt, runtime, clock });
     await runtime.recover();
+    if (adopt === "all") await host.adoptAll();
     return host;
   } catch (error) {
     await opened.release();
@@ -92,16 +105,19 @@ interface Parts {
   readonly clock: Clock;
 }
 
-class Embedded extends Reader implements EmbeddedHost {
+class Embedded extends Reader implements DaemonHost {
   private readonly opened: OpenedStore;
   private readonly sources: RunSources;
   private readonly author: AuthorCode;
   private readonly halt: Halt;
   private readonly runtime: Runtime;
   private readonly clock: Clock;
+  private readonly queue: SessionQueue;
   private readonly listeners = new Set<(event: RunEvent) => void>();
   /** How many drives each run has now: the last to leave stops it. */
   private readonly drives = new Map<string, number>();
+  /** Runs go on although nobody drives them. */
+  private adoptsAll = false;
   private closing: Promise<void> | undefined;
   private readonly closers = new Set<(error: PawlError) => void>();
 
@@ -113,6 +129,7 @@ class Embedded extends Reader implements EmbeddedHost {
     this.halt = halt;
     this.runtime = runtime;
     this.clock = clock;
+    this.queue = new SessionQueue(opened.store, runtime);
     const events = new RunEvents();
     runtime.subscribe((change) => {
       const event = events.of(change);
@@ -121,7 +138,20 @@ class Embedded extends Reader implements EmbeddedHost {
   }
 
   start(request: LaunchRequest): Promise<Launched> {
-    return launch({ runtime: this.runtime, store: this.store, author: this.author }, request, this.clock.now());
+    const begin = (): Promise<Launched> => launch({ runtime: this.runtime, store: this.store, author: this.author }, request, this.clock.now());
+    return request.session === undefined ? begin() : this.queue.taking(request.session, begin);
+  }
+
+  /** Takes up every run, those that start later included. */
+  async adoptAll(): Promise<void> {
+    this.adoptsAll = true;
+    await this.runtime.adoptAll();
+    for await (const rows of everyPage((cursor) => this.store.query("runs", { state: ["queued"] }, { limit: 500, cursor })))
+      for (const { id } of rows) await this.runtime.send(id, { type: "run.activate" });
+  }
+
+  standing(): Promise<Standing> {
+    return standingOf(this.store);
   }
 
   async drive(id: string, { signal }: { signal?: AbortSignal } = {}): Promise<RunView> {
@@ -137,7 +167,7 @@ class Embedded extends Reader implements EmbeddedHost {
       if (left > 0) this.drives.set(run, left);
       else {
         this.drives.delete(run);
-        await this.runtime.release(run);
+        if (!this.adoptsAll) await this.runtime.release(run);
       }
     }
     return this.run(run);
@@ -167,6 +197,33 @@ class Embedded extends Reader implements EmbeddedHost {
       throw error;
     }
     await this.endProcesses(run, begun);
+    return this.run(run);
+  }
+
+  async pause(id: string): Promise<RunView> {
+    const { id: run, state } = await findRun(this.store, id);
+    if (!finalStates.includes(state)) await this.command(run, { type: "run.pause" });
+    return this.run(run);
+  }
+
+  async resume(id: string): Promise<RunView> {
+    const { id: run, state } = await findRun(this.store, id);
+    if (finalStates.includes(state)) return this.run(run);
+    const faulted = await this.faultedActors(run);
+    for (const actor of faulted) await this.runtime.retryFault(actor);
+    if (faulted.length === 0) await this.command(run, { type: "run.resume" });
+    return this.run(run);
+  }
+
+  async hold(id: string): Promise<RunView> {
+    const { id: run } = await findRun(this.store, id);
+    await this.command(run, { type: "run.hold" });
+    return this.run(run);
+  }
+
+  async adoptRun(id: string, session: string): Promise<RunView> {
+    const { id: run } = await findRun(this.store, id);
+    await this.queue.taking(session, () => this.command(run, { type: "run.adopt", session }));
     return this.run(run);
   }
 
@@ -228,6 +285,21 @@ class Embedded extends Reader implements EmbeddedHost {
     await this.runtime.adopt(run);
     if (state === "queued") await this.runtime.send(run, { type: "run.activate" });
     if (state === "blocked") await this.runtime.send(run, { type: "run.resume" });
+    if (state === "waiting") await this.queue.offer(run);
+  }
+
+  /** @throws refused, saying the state, when the run has no use for it now */
+  private async command(run: string, event: RunCommand): Promise<void> {
+    const { status, code } = await this.runtime.send(run, event);
+    if (status !== "refused" || code === "finished") return;
+    const view = await this.runtime.view(run);
+    throw new PawlError("refused", `Run ${run} is ${view === null ? "gone" : runState(view)}: "${event.type}" has no meaning now. Nothing was changed.`, {
+      subject: run,
+    });
+  }
+
+  private async faultedActors(run: string): Promise<readonly string[]> {
+    return (await this.store.query("actors", { root: run, status: ["faulted"] }, { limit: 500 })).items.map(({ id }) => id);
   }
 
   /** Resolves when the run rests, or the signal aborts. @throws when the store refuses to go on */

@@ -21,6 +21,10 @@ export interface LaunchRequest {
   readonly cwd: string;
   /** The same key and request give the same run. At most 512 characters. */
   readonly idempotencyKey?: string;
+  /** The id that the run gets unless a key makes it: the same request under it is the same run, asked for again. */
+  readonly id?: string;
+  /** The conversation that it belongs to: one run at a time. None when left out. */
+  readonly session?: string;
 }
 
 export interface Launched {
@@ -40,8 +44,9 @@ export async function launch(
   if (key !== undefined && (key === "" || key.length > keyLimit))
     throw new PawlError("invalidInput", `An idempotency key has 1 to ${keyLimit} characters, this one ${key.length}.`, { path: "idempotencyKey" });
   const loaded = await author.load({ workflow: request.workflow, cwd, userHome: homedir(), input });
-  const id = key === undefined ? newRunId(now) : runIdOfKey(key);
-  const existing = key === undefined ? undefined : await existingRun(store, id);
+  const id = key === undefined ? (request.id ?? newRunId(now)) : runIdOfKey(key);
+  const existing = key === undefined && request.id === undefined ? undefined : await existingRun(store, id);
+  if (existing && key === undefined) return { ...(await sameRequest(store, existing, loaded, input, id)), duplicate: false };
   if (existing && key !== undefined) return sameRequest(store, existing, loaded, input, key);
   if (key !== undefined) await refusePruned(store, id, key);
   const value = storedInput(input);
@@ -51,7 +56,7 @@ export async function launch(
     source: loaded.source,
     graph: loaded.graphDigest,
     input: value.ref,
-    session: null,
+    session: request.session ?? null,
     cwd,
   };
   const graph = Buffer.from(canonicalJson(loaded.graph));

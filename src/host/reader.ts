@@ -6,8 +6,9 @@ import type { ActorView } from "../runtime/definition.ts";
 import type { DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
 import { openCodes } from "./executors.ts";
 import { findRun } from "./lookup.ts";
-import { runContext } from "./runDefinition.ts";
-import { graphActor, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
+import { isReturning, runContext } from "./runDefinition.ts";
+import { holderOf } from "./sessionQueue.ts";
+import { graphActor, graphContext, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
 import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView } from "./views.ts";
 import { readVisits } from "./visits.ts";
@@ -64,6 +65,13 @@ export class Reader {
     return { cursor, items: items.map(effectView) };
   }
 
+  async effect(key: string): Promise<EffectView> {
+    const [record] = await this.store.effects([key]);
+    if (record === undefined)
+      throw new PawlError("unknownEffect", `There is no effect "${key}". List those with an unknown outcome: \`pawl effect list\``, { subject: key });
+    return effectView(record);
+  }
+
   /** A code is given anew when the decision that had it is settled: the open one is meant, else the latest. */
   private async findDecision(typed: string): Promise<DecisionRow> {
     const [byId] = (await this.store.query("decisions", { id: typed }, { limit: 1 })).items;
@@ -118,9 +126,22 @@ export class Reader {
     const ambiguous: EffectView[] = [];
     for await (const rows of everyPage((cursor) => store.query("effects", { root: id, state: ["ambiguous"] }, { limit: 500, cursor })))
       ambiguous.push(...rows.map(effectView));
-    const reason = (run === null ? null : runContext(run).reason) ?? faultOf(run, graph);
-    const current = graph?.record.status === "active" && typeof graph.value === "string" ? graph.value : null;
-    return { id, workflow, state, createdAt, updatedAt, endedAt, reason, current, decisions, ambiguous };
+    const reason = (run === null ? null : runContext(run).reason) ?? faultOf(run, graph) ?? (await this.busySession(run));
+    const { since, pausedAt } = run === null ? { since: null, pausedAt: null } : runContext(run);
+    const current = graph?.record.status === "active" && typeof graph.value === "string" ? (graphContext(graph).target ?? graph.value) : null;
+    return { id, workflow, state, createdAt, updatedAt, endedAt, reason, since, pausedAt, current, decisions, ambiguous };
+  }
+
+  /** Why a run that could go on does not: whom its session has. */
+  private async busySession(run: ActorView | null): Promise<RunView["reason"]> {
+    if (run === null || !isReturning(run)) return null;
+    const holder = await holderOf(this.store, runContext(run).session ?? "");
+    return {
+      code: "sessionBusy",
+      message: holder
+        ? `It goes on when run ${holder.id} (workflow "${holder.workflow}") is done or parked: one run of a session at a time.`
+        : "It goes on at once.",
+    };
   }
 
   /** A run whose graph data is gone is still shown, without its visits: showing is how its owner learns of it. */

@@ -10,6 +10,7 @@ import { valueOf } from "./values.ts";
 /** Types of the journal rows that an actor gets while it is faulted. */
 const faultRows: readonly string[] = ["pawl.faulted", "pawl.kept"];
 const pageSize = 500;
+const childMended = "pawl.childMended";
 
 /** The actor was written by a neighbour of the same group: its journal is not readable yet. */
 export class NotYetReadable extends Error {}
@@ -27,11 +28,23 @@ export async function retryFault(env: CascadeEnv, store: Pick<Store, "journal" |
   const event = { type: "pawl.retried", id: `${draft.eventId}:retried` };
   draft.changes.push({ kind: "actor", view: noteStanding(draft, mended, event, null), event, at: draft.at });
   const flow = new Cascade(draft, env, faults);
+  await tellMended(env, draft, flow, mended);
   for (const { event: kept } of events) await flow.sendInternal(id, kept);
   const after = (await draft.actor(id))?.record ?? mended;
   return after.status === "faulted"
     ? { status: "refused", actor: id, revision: after.revision, code: "faulted" }
     : { status: "applied", actor: id, revision: after.revision };
+}
+
+/** The nearest actor above that has an answer to it hears that it goes on, before anything that follows from that. */
+async function tellMended(env: CascadeEnv, draft: Draft, flow: Cascade, record: ActorRecord): Promise<void> {
+  for (let below = record; below.parent !== null;) {
+    const above = (await draft.actor(below.parent))?.record;
+    if (!above) return;
+    if ((await env.definitionOf(above)).machine.events.includes(childMended))
+      return flow.sendInternal(above.id, { type: childMended, child: below.childKey, actor: record.id });
+    below = above;
+  }
 }
 
 /** Why a faulted actor stands still, and what it has not taken. */

@@ -4,7 +4,7 @@ import type { AnyActorLogic, AnyStateMachine } from "xstate";
 import { effect, visited, type EffectOptions } from "../../machines/define.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { graphEffects, graphMachineId, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
-import { endStates, graphSetup, type FailureParams } from "./graphSetup.ts";
+import { endStates, graphSetup, pausedState, type FailureParams, type PauseParams } from "./graphSetup.ts";
 
 /** Raised when the same graph compiles to a chart that an actor of the earlier one cannot go on with: it is part of the definition's digest. */
 export const compilerRevision = 1;
@@ -19,11 +19,27 @@ export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
     id: graphMachineId,
     version: digest,
     description: graph.name,
-    context: ({ input }): GraphContext => ({ run: input.run, graph: input.graph, source: input.source, step: 0, visits: {}, end: null }),
+    context: ({ input }): GraphContext => ({
+      run: input.run,
+      graph: input.graph,
+      source: input.source,
+      step: 0,
+      visits: {},
+      paused: false,
+      target: null,
+      end: null,
+    }),
     output: ({ context }) => context.end ?? neverEnded(),
     initial: graph.entry,
+    on: { "graph.pause": { actions: "pause" }, "graph.resume": { actions: "unpause" } },
     states: {
       ...Object.fromEntries(graph.nodes.map((node) => [node.id, base.createStateConfig(stateOf(node, graph.maxSteps))])),
+      [pausedState]: base.createStateConfig({
+        entry: "tellPaused",
+        on: {
+          "graph.resume": graph.nodes.map(({ id }) => ({ guard: { type: "goesTo" as const, params: { node: id } }, target: id, actions: "goOn" as const })),
+        },
+      }),
       ...Object.fromEntries(Object.values(endStates).map((name) => [name, { type: "final" as const }])), // "final" alone widens to string
     },
     options: { maxIterations: 1000 },
@@ -33,7 +49,7 @@ export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
 /** The same machine without a parent: what it would tell a run goes nowhere, so that plain XState and its tools can run it. */
 export function standalone(machine: AnyStateMachine): AnyStateMachine {
   const nothing = (): void => {};
-  return machine.provide({ actions: { tellWaiting: nothing, tellActive: nothing, tellAmbiguous: nothing } });
+  return machine.provide({ actions: { tellWaiting: nothing, tellActive: nothing, tellAmbiguous: nothing, tellPaused: nothing } });
 }
 
 function neverEnded(): never {
@@ -67,11 +83,12 @@ const retryOf = ({ maxAttempts, initialMs, factor, maxMs }: NonNullable<GraphNod
 
 type Guard =
   | { type: "failed"; params: FailureParams }
-  | { type: "took"; params: { case: string } }
+  | { type: "took"; params: { case: string } & PauseParams }
   | { type: "outOfSteps"; params: { cases: readonly string[]; limit: number } };
 type Action =
   | { type: "recordAccepted" | "complete"; params: { node: string } }
   | { type: "recordFailed" | "fail"; params: { node: string; as: "failed" | "timedOut" } }
+  | { type: "rememberTarget"; params: { node: string } }
   | { type: "failSteps"; params: { node: string; limit: number } }
   | { type: "failRouting"; params: { node: string; cases: readonly string[] } };
 interface Transition {
@@ -85,6 +102,15 @@ function stateOf(node: GraphNode, limit: number) {
   const { id, routes } = node;
   const waits = node.kind === "humanDecision";
   const to = (name: string) => ({ target: routes[name] ?? endStates.completed, ...(routes[name] === id ? { reenter: true } : {}) });
+  /** Into the node that a route names; a paused graph remembers it instead. */
+  const onto = (name: string, guard: (params: PauseParams) => Guard, actions: Action[]): Transition[] => {
+    const node = routes[name];
+    if (node === undefined) return [{ guard: guard({}), ...to(name), actions }];
+    return [
+      { guard: guard({ paused: true }), target: pausedState, actions: [...actions, { type: "rememberTarget", params: { node } }] },
+      { guard: guard({}), ...to(name), actions },
+    ];
+  };
   const accepted: Action = { type: "recordAccepted", params: { node: id } };
   const stopped: Action = { type: "failSteps", params: { node: id, limit } };
 
@@ -94,17 +120,19 @@ function stateOf(node: GraphNode, limit: number) {
       return [{ guard: { type: "failed", params: { as } }, target: endStates[as], actions: [failed, { type: "fail", params: { node: id, as } }] }];
     return [
       { guard: { type: "failed", params: { as, limit } }, target: endStates.failed, actions: [failed, stopped] },
-      { guard: { type: "failed", params: { as } }, ...to(as), actions: [failed] },
+      ...onto(as, (params) => ({ type: "failed", params: { as, ...params } }), [failed]),
     ];
   });
   const onward = node.cases.filter((name) => routes[name] !== undefined);
   const outOfSteps: Transition[] =
     onward.length === 0 ? [] : [{ guard: { type: "outOfSteps", params: { cases: onward, limit } }, target: endStates.failed, actions: [accepted, stopped] }];
-  const taken = node.cases.map((name): Transition => ({
-    guard: { type: "took", params: { case: name } },
-    ...to(name),
-    actions: routes[name] === undefined ? [accepted, { type: "complete", params: { node: id } }] : [accepted],
-  }));
+  const taken = node.cases.flatMap((name) =>
+    onto(
+      name,
+      (params) => ({ type: "took", params: { case: name, ...params } }),
+      routes[name] === undefined ? [accepted, { type: "complete", params: { node: id } }] : [accepted],
+    ),
+  );
   const unknownCase: Transition = { target: endStates.failed, actions: [accepted, { type: "failRouting", params: { node: id, cases: node.cases } }] };
 
   return {

@@ -102,6 +102,10 @@ export interface GraphContext {
   /** Entries into nodes so far. */
   readonly step: number;
   readonly visits: Visits;
+  /** No further node is entered. */
+  readonly paused: boolean;
+  /** The node that is entered next, while it stands between two. */
+  readonly target: string | null;
   readonly end: GraphOutput | null;
 }
 

@@ -3,6 +3,9 @@ import { assign, sendParent, setup, type AnyActorLogic } from "xstate";
 import type { Failure } from "./context.ts";
 import type { GraphContext, GraphInput, GraphOutput, NodeFailure, NodeOutput, Visits } from "./graph.ts";
 
+/** Where a paused graph stands between two nodes. No node can have such a name. */
+export const pausedState = "$paused";
+
 /** The states a graph ends in. No node can have such a name. */
 export const endStates = { completed: "$completed", failed: "$failed", timedOut: "$timedOut" } as const;
 
@@ -12,6 +15,8 @@ const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];
 type GraphEvent =
   /** A child with a life of its own waits for people or time. */
   | { readonly type: "node.waiting" }
+  /** The run's word: no further node, or on with the next one. */
+  | { readonly type: "graph.pause" | "graph.resume" }
   /** The runtime's word on an effect of this actor. */
   | { readonly type: "effect.ambiguous" | "effect.settled"; readonly effect: string }
   | { readonly type: `xstate.done.actor.${string}`; readonly output: NodeOutput | NodeFailure }
@@ -20,9 +25,14 @@ type GraphEvent =
 type AnyEvent = { readonly type: string };
 
 /** `as: "failed"` fits every failure, `"timedOut"` only an elapsed one. With `limit`: only when no entry into a node is left. */
-export interface FailureParams {
+export interface FailureParams extends PauseParams {
   readonly as: "failed" | "timedOut";
   readonly limit?: number;
+}
+
+/** With `paused` a guard holds only while the graph is. */
+export interface PauseParams {
+  readonly paused?: true;
 }
 
 /** Guards and actions for a graph whose states invoke these actors, by node id. */
@@ -31,12 +41,19 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
     types: {} as { context: GraphContext; input: GraphInput; output: GraphOutput; events: GraphEvent },
     actors,
     guards: {
-      took: ({ event }, params: { readonly case: string }) => outputOf(event)?.case === params.case,
+      took: ({ context, event }, params: { readonly case: string } & PauseParams) => holds(context, params) && outputOf(event)?.case === params.case,
       outOfSteps: ({ context, event }, params: { readonly cases: readonly string[]; readonly limit: number }) =>
         context.step >= params.limit && params.cases.includes(outputOf(event)?.case ?? ""),
-      failed: ({ context, event }, params: FailureParams) => isFailure(event, params.as) && (params.limit === undefined || context.step >= params.limit),
+      failed: ({ context, event }, params: FailureParams) =>
+        holds(context, params) && isFailure(event, params.as) && (params.limit === undefined || context.step >= params.limit),
+      goesTo: ({ context }, params: { readonly node: string }) => context.target === params.node,
     },
     actions: {
+      pause: assign({ paused: true }),
+      unpause: assign({ paused: false }),
+      rememberTarget: assign({ target: (_, params: { readonly node: string }) => params.node }),
+      goOn: assign({ paused: false, target: null }),
+      tellPaused: sendParent({ type: "graph.paused" }),
       enter: assign({ step: ({ context }) => context.step + 1 }),
       recordAccepted: assign({
         visits: ({ context, event }, params: { readonly node: string }) =>
@@ -81,6 +98,8 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
     },
   });
 }
+
+const holds = (context: GraphContext, { paused }: PauseParams): boolean => paused === undefined || context.paused;
 
 /** Id of the open visit of the node that the graph is in. */
 const visitId = (context: GraphContext, node: string): string => `${context.run}/graph/${node}.${context.step}`;

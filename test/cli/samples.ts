@@ -104,6 +104,8 @@ export function runView(given: Partial<RunView> = {}): RunView {
     endedAt: null,
     input: { task: "Add a dark mode" },
     result: undefined,
+    since: null,
+    pausedAt: null,
     reason: null,
     current: "approve",
     visits: [

@@ -7,8 +7,25 @@ interface Move {
   readonly actions: readonly string[];
 }
 
+/** What a machine's owner answers where the chart has no transition: to each event, in a state and after the end. */
+export interface Silence {
+  readonly answer: (event: string) => string;
+  readonly afterEnd: (event: string) => string;
+  /** Actions that do nothing but answer, by what they answer. */
+  readonly answers: { readonly [action: string]: string };
+  /** One sentence that explains these words. */
+  readonly legend: string;
+}
+
+const noNotice: Silence = {
+  answer: () => "-",
+  afterEnd: () => "ended",
+  answers: {},
+  legend: "`·` means that it stays and acts; a dash that it takes no notice.",
+};
+
 /** Markdown of one machine. `about` says in a sentence what it models. */
-export function machinePage(machine: AnyStateMachine, about: string): string {
+export function machinePage(machine: AnyStateMachine, about: string, silence = noNotice): string {
   const states = [...leaves(machine.root)];
   const events = [...new Set([...statesOf(machine.root)].flatMap((node) => [...node.transitions.keys()]))].filter((type) => type !== "");
   return [
@@ -22,11 +39,11 @@ export function machinePage(machine: AnyStateMachine, about: string): string {
     ...fromAnywhere(machine.root),
     "```",
     "",
-    "What each state does at each event: the target, with its guard in brackets; `·` means that it stays and acts; a dash that it takes no notice.",
+    `What each state does at each event: the target, with its guard in brackets; ${silence.legend}`,
     "",
     `| state | ${events.map(escaped).join(" | ")} |`,
     `| --- | ${events.map(() => "---").join(" | ")} |`,
-    ...states.map((state) => `| ${pathOf(state)} | ${events.map((event) => answer(state, event)).join(" | ")} |`),
+    ...states.map((state) => `| ${pathOf(state)} | ${events.map((event) => answer(state, event, silence)).join(" | ")} |`),
     "",
   ].join("\n");
 }
@@ -49,13 +66,23 @@ const pathOf = (node: AnyStateNode): string => (node.path.length === 0 ? "(root)
 const escaped = (text: string): string => text.replaceAll("|", "\\|");
 
 /** The innermost state that has transitions for the event answers, as XState decides it. */
-function answer(state: AnyStateNode, event: string): string {
-  if (state.type === "final" && state.parent === state.machine.root) return "ended";
+function answer(state: AnyStateNode, event: string, silence: Silence): string {
+  if (state.type === "final" && state.parent === state.machine.root) return silence.afterEnd(event);
+  const said: string[] = [];
   for (let node: AnyStateNode | undefined = state; node; node = node.parent) {
-    const moves = movesOf(node, event);
-    if (moves.length > 0) return moves.map((move) => `${move.target}${move.guard === null ? "" : ` [${move.guard}]`}`).join(", else ");
+    for (const move of movesOf(node, event)) {
+      said.push(`${wordOf(move, silence)}${move.guard === null ? "" : ` [${move.guard}]`}`);
+      if (move.guard === null) return said.join(", else ");
+    }
   }
-  return "-";
+  return [...said, silence.answer(event)].join(", else ");
+}
+
+function wordOf({ target, actions }: Move, { answers }: Silence): string {
+  if (target !== "·") return target;
+  const [only, ...more] = actions;
+  if (only !== undefined && more.length === 0 && answers[only] !== undefined) return answers[only];
+  return `· ${actions.join(", ")}`.trimEnd();
 }
 
 const movesOf = (node: AnyStateNode, event: string): readonly Move[] =>

@@ -1,5 +1,5 @@
 /** Replays paths of a chart on the real runtime: a file database that is opened anew before every step, and a clock that stands still. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../../persistence/index.ts";
@@ -49,6 +49,14 @@ export class Replay {
       await runtime.close();
       await opened.release();
     }
+  }
+
+  /** The same directory once more, as it stands now. */
+  copy(): Replay {
+    const copy = new Replay(this.registry);
+    cpSync(this.home, copy.home, { recursive: true });
+    copy.now = this.now;
+    return copy;
   }
 
   remove(): void {

@@ -177,7 +177,7 @@ describe("the machine as data", () => {
     const machine = compileGraph(ship.graph, ship.graphDigest);
     expect([machine.id, machine.config.version]).toEqual([graphMachineId, ship.graphDigest]);
     const states = Object.entries(machine.config.states ?? {});
-    expect(states.map(([name]) => name)).toEqual([...ship.graph.nodes.map(({ id }) => id), "$completed", "$failed", "$timedOut"]);
+    expect(states.map(([name]) => name)).toEqual([...ship.graph.nodes.map(({ id }) => id), "$paused", "$completed", "$failed", "$timedOut"]);
     const stored: { states: { [name: string]: { invoke?: { id: string; src: string } } } } = JSON.parse(JSON.stringify(machine.config));
     for (const { id } of ship.graph.nodes) expect(stored.states[id]?.invoke).toMatchObject({ id, src: id });
     expect(defineMachine(machine).digest).toBe(defineMachine(compileGraph(ship.graph, ship.graphDigest)).digest);
@@ -210,7 +210,7 @@ describe("the machine as data", () => {
 class Walk {
   readonly stepper;
   at: StepResult;
-  readonly context: () => { step: number; visits: object; end: unknown };
+  readonly context: () => { step: number; visits: object; paused: boolean; target: string | null; end: unknown };
   constructor(graph: Graph) {
     this.stepper = createStepper(compileGraph(graph, "digest"));
     this.at = this.stepper.init(`${run}/graph`, run, input);
@@ -280,6 +280,23 @@ describe("stepping", () => {
     ]);
     expect(walk.send({ type: "effect.settled", effect: "e@3:1" }).told).toEqual([{ type: "graph.active" }]);
     expect(walk.snapshot().value).toBe("build");
+  });
+
+  test("RUN-20 a paused graph ends the node that it is in, remembers the next one, and enters it when it goes on", () => {
+    const walk = new Walk(ship.graph).send({ type: "graph.pause" }).done("propose", { case: "done" });
+    expect(walk.told).toEqual([{ type: "graph.paused" }]);
+    expect([walk.snapshot().value, walk.context().target, walk.context().step]).toEqual(["$paused", "approve", 1]);
+    expect(walk.send({ type: "graph.resume" }).snapshot().value).toBe("approve");
+    expect(walk.context()).toMatchObject({ paused: false, target: null, step: 2 });
+    const back = new Walk(ship.graph).send({ type: "graph.pause" }).send({ type: "graph.resume" }).done("propose", { case: "done" });
+    expect(back.snapshot().value).toBe("approve");
+  });
+
+  test("RUN-20 a paused graph that fails without a route, or comes to its end, ends", () => {
+    const paused = () => new Walk(ship.graph).done("propose", { case: "done" }).done("approve", { case: "go" }).send({ type: "graph.pause" });
+    expect(paused().failed("build", { reason: "nodeFailed", message: "no" }).at.status).toBe("done");
+    const loop = new Walk(ship.graph).send({ type: "graph.pause" }).failed("propose", { reason: "nodeFailed", message: "no" });
+    expect([loop.snapshot().value, loop.context().target]).toEqual(["$paused", "stopped"]);
   });
 
   test.each([

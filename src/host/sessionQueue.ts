@@ -1,0 +1,73 @@
+/** Which run of a session may go on: one at a time, a rule of the database. Those that were parked meanwhile wait for their turn, the oldest first. */
+import type { RunRow, Store } from "../../persistence/store.ts";
+import { runMachine } from "../../machines/runMachine.ts";
+import { isPawlError, PawlError } from "../errors.ts";
+import type { Change, Runtime } from "../runtime/runtime.ts";
+import { isReturning, reserves, runContext } from "./runDefinition.ts";
+import { readView } from "./snapshots.ts";
+import { everyPage } from "./values.ts";
+
+export class SessionQueue {
+  private readonly store: Store;
+  private readonly runtime: Pick<Runtime, "send" | "subscribe">;
+
+  constructor(store: Store, runtime: Pick<Runtime, "send" | "subscribe">) {
+    this.store = store;
+    this.runtime = runtime;
+    runtime.subscribe((change) => this.changed(change));
+  }
+
+  /** Lets a run go on that waits for its session, if that is free. */
+  async offer(run: string): Promise<void> {
+    const view = await readView(this.store, run);
+    if (view === null || !isReturning(view)) return;
+    try {
+      await this.runtime.send(run, { type: "run.activate" });
+    } catch (error) {
+      // The database says that the session has another run.
+      if (!isPawlError(error) || error.code !== "refused") throw error;
+    }
+  }
+
+  /** Offers every run of every session that waits for it: after a start. */
+  async offerAll(): Promise<void> {
+    for await (const rows of everyPage((cursor) => this.store.query("runs", { state: ["waiting"] }, { limit: 500, cursor })))
+      for (const { id, session } of rows) if (session !== null) await this.offer(id);
+  }
+
+  /** Does what reserves a session. @throws refused naming the run that has it */
+  async taking<T>(session: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const holder = isPawlError(error) && error.code === "refused" ? await holderOf(this.store, session) : undefined;
+      if (holder === undefined) throw error;
+      throw new PawlError(
+        "refused",
+        `Session ${session} has run ${holder.id} (workflow "${holder.workflow}", ${holder.state}), and one run at a time. Wait for it, or pause or cancel it. Nothing was changed.`,
+        { subject: session, cause: error },
+      );
+    }
+  }
+
+  private changed(change: Change): void {
+    if (change.kind !== "actor" || change.view.record.machineId !== runMachine.id) return;
+    const { session } = runContext(change.view);
+    if (session === null || reserves(change.view)) return;
+    void this.offerSession(session).catch((error: unknown) => process.emitWarning(`Pawl: ${error instanceof Error ? error.message : String(error)}`));
+  }
+
+  private async offerSession(session: string): Promise<void> {
+    for await (const rows of everyPage((cursor) => this.store.query("runs", { session, state: ["waiting"] }, { limit: 500, cursor })))
+      for (const { id } of rows) await this.offer(id);
+  }
+}
+
+/** The run that has this session now. */
+export async function holderOf(store: Pick<Store, "query">, session: string): Promise<RunRow | undefined> {
+  for await (const rows of everyPage((cursor) => store.query("runs", { session }, { limit: 500, cursor }))) {
+    const holder = rows.find((row) => row.reserves);
+    if (holder) return holder;
+  }
+  return undefined;
+}
