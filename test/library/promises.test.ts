@@ -241,6 +241,30 @@ describe("stopping, faults and timers", () => {
     await pawl.settled(bounds);
   });
 
+  test("API-14 who is told that a child is faulted is told that it was mended, before what follows from that", async () => {
+    isBroken = true;
+    const told = setup({
+      types: {} as { context: { heard: string[] }; events: { type: "pawl.childFaulted" | "pawl.childMended" } },
+      actors: { fragile },
+      actions: { hear: assign({ heard: ({ context, event }) => [...context.heard, event.type] }) },
+    }).createMachine({
+      id: "told",
+      version: "1",
+      context: { heard: [] },
+      invoke: { src: "fragile", id: "child", onDone: { actions: "hear" } },
+      on: { "pawl.childFaulted": { actions: "hear" }, "pawl.childMended": { actions: "hear" } },
+    });
+    const clock = fakeClock();
+    const pawl = await openPawl({ store: memoryStore(), machines: [told, fragile], clock });
+    afterwards(() => pawl.close());
+    await pawl.start(told, { id: "p" });
+    await pawl.settled();
+    expect((await pawl.get("p"))?.context).toEqual({ heard: ["pawl.childFaulted"] });
+    isBroken = false;
+    await pawl.retryFault("p/child");
+    expect((await pawl.get("p"))?.context).toEqual({ heard: ["pawl.childFaulted", "pawl.childMended"] });
+  });
+
   test("API-14 a faulted actor survives a restart with what it was kept, and can be stopped", async () => {
     isBroken = true;
     const store = memoryStore();
