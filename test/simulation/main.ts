@@ -1,6 +1,8 @@
-/** `npm run simulate -- [--scenario authors] [--seed 1] [--seeds 100] [--steps 500] [--trace]`: runs seeds until one fails, or repeats one. */
+/** `npm run simulate -- [--scenario authors] [--seed 1] [--seeds 100] [--steps 500] [--trace]`: runs seeds on every processor until one fails, or repeats one. */
 import { parseArgs } from "node:util";
+import { faultsText } from "./core/faults.ts";
 import { simulate } from "./core/simulate.ts";
+import { batchesOf, runFleet } from "./fleet.ts";
 import { scenarioOf, scenarios } from "./scenarios.ts";
 import { runSeeds, speedOf } from "./seeds.ts";
 
@@ -20,9 +22,10 @@ async function main(): Promise<void> {
   const count = numberOf("--seeds", values.seeds ?? (values.seed === undefined ? "100" : "1"));
   for (const scenario of wanted) {
     if (values.trace) console.log((await simulate({ scenario, seed: from, steps })).trace.join("\n"));
-    const summary = await runSeeds({ scenario, from, count, steps });
-    for (const { report } of summary.failures) console.error(`${report}\n`);
-    console.log(`${scenario.name}: ${speedOf(summary)}`);
+    const summary =
+      count === 1 ? await runSeeds({ scenario, from, count, steps }) : (await runFleet({ batches: batchesOf(scenario.name, from, count), steps })).all;
+    for (const report of summary.failures) console.error(`${report}\n`);
+    console.log(`${scenario.name}: ${speedOf(summary)}\n  faults: ${faultsText(summary.faults)}`);
     if (summary.failures.length > 0) process.exitCode = 1;
   }
 }

@@ -1,7 +1,8 @@
 /** Runs many seeds of a scenario and counts what they did. */
+import { addFaults, type FaultCounts } from "./core/faults.ts";
 import { reportOf } from "./core/report.ts";
 import { shrink } from "./core/shrink.ts";
-import { simulate, type Outcome, type Plan, type Scenario } from "./core/simulate.ts";
+import { simulate, type Plan, type Scenario } from "./core/simulate.ts";
 
 export interface Many {
   readonly scenario: Scenario;
@@ -10,43 +11,54 @@ export interface Many {
   readonly steps: number;
   /** No new seed begins after this many milliseconds. */
   readonly budgetMs?: number;
-  readonly sabotage?: Plan["sabotage"];
-  /** Stops at the first seed that fails, and shrinks it; true unless set. */
-  readonly stopAtFirst?: boolean;
 }
 
+/** Plain data: a child process hands it to its parent. */
 export interface Summary {
+  /** Seeds whose schedule was performed to its end. */
   readonly seeds: number;
+  /** Ops in all, calm ones included. */
   readonly ops: number;
+  /** Ops of the shortest schedule, calm ones not counted. */
+  readonly shortest: number;
   /** Journal rows written. */
-  readonly events: number;
+  readonly rows: number;
+  readonly faults: FaultCounts;
   readonly seconds: number;
-  /** Reports of the seeds that failed. */
-  readonly failures: readonly { readonly outcome: Outcome; readonly shortest: Outcome; readonly report: string }[];
+  /** Reports of the seeds that failed: at the first one it stops. */
+  readonly failures: readonly string[];
 }
 
-const isEvent = (line: string): boolean => /^ {2}\d+ /.test(line);
+export const nothing: Summary = { seeds: 0, ops: 0, shortest: Infinity, rows: 0, faults: {}, seconds: 0, failures: [] };
 
-export async function runSeeds({ scenario, from, count, steps, budgetMs = Infinity, sabotage, stopAtFirst = true }: Many): Promise<Summary> {
+/** `seconds` of both, as if one after the other. */
+export const together = (one: Summary, other: Summary): Summary => ({
+  seeds: one.seeds + other.seeds,
+  ops: one.ops + other.ops,
+  shortest: Math.min(one.shortest, other.shortest),
+  rows: one.rows + other.rows,
+  faults: addFaults(one.faults, other.faults),
+  seconds: one.seconds + other.seconds,
+  failures: [...one.failures, ...other.failures],
+});
+
+const isRow = (line: string): boolean => /^ {2}\d+ /.test(line);
+
+export async function runSeeds({ scenario, from, count, steps, budgetMs = Infinity }: Many): Promise<Summary> {
   const begun = performance.now();
-  const failures: { outcome: Outcome; shortest: Outcome; report: string }[] = [];
-  let [seeds, ops, events] = [0, 0, 0];
-  for (let seed = from; seed < from + count && performance.now() - begun < budgetMs; seed += 1) {
-    const plan: Plan = { scenario, seed, steps, ...(sabotage ? { sabotage } : {}) };
+  let sum = nothing;
+  for (let seed = from; seed < from + count && sum.failures.length === 0 && performance.now() - begun < budgetMs; seed += 1) {
+    const plan: Plan = { scenario, seed, steps };
     const outcome = await simulate(plan);
-    seeds += 1;
-    ops += outcome.ops;
-    events += outcome.trace.filter(isEvent).length;
-    if (outcome.violation === null) continue;
-    const shortest = await shrink(plan, outcome);
-    failures.push({ outcome, shortest, report: reportOf(plan, outcome, shortest) });
-    if (stopAtFirst) break;
+    const { ops, schedule, faults, trace, violation } = outcome;
+    const failures = violation === null ? [] : [reportOf(plan, outcome, await shrink(plan, outcome))];
+    sum = together(sum, { seeds: 1, ops, shortest: schedule.length, rows: trace.filter(isRow).length, faults, seconds: 0, failures });
   }
-  return { seeds, ops, events, seconds: (performance.now() - begun) / 1000, failures };
+  return { ...sum, seconds: (performance.now() - begun) / 1000 };
 }
 
-/** `1,200 seeds in 60 s: 20 seeds/s, 2,000 events/s`. */
-export function speedOf({ seeds, events, ops, seconds }: Summary): string {
-  const perSecond = (count: number): string => (count / Math.max(seconds, 0.001)).toFixed(1);
-  return `${seeds} seeds, ${ops} ops, ${events} events in ${seconds.toFixed(1)} s: ${perSecond(seeds)} seeds/s, ${perSecond(events)} events/s`;
+/** `1200 seeds of at least 200 ops, 300000 ops, 60000 journal rows in 60 s: 20 seeds/s`. */
+export function speedOf({ seeds, rows, ops, shortest, seconds }: Summary): string {
+  const rate = (seeds / Math.max(seconds, 0.001)).toFixed(1);
+  return `${seeds} seeds of at least ${seeds === 0 ? 0 : shortest} ops, ${ops} ops with the calm ones, ${rows} journal rows in ${seconds.toFixed(1)} s: ${rate} seeds/s`;
 }

@@ -1,4 +1,5 @@
 /** Runs one seed, or one recorded schedule: a stormy time in which anything may happen, then calm weather in which everything must come to its end. */
+import type { FaultCounts } from "./faults.ts";
 import { randomOf, type Random } from "./random.ts";
 import { turn } from "./hold.ts";
 import { Violation, World, type Choice } from "./world.ts";
@@ -13,7 +14,7 @@ export interface Scenario {
 export interface Plan {
   readonly scenario: Scenario;
   readonly seed: number;
-  /** Ops of the stormy time. */
+  /** Ops of the stormy time: so many events has the schedule, the calm ones after it not counted. */
   readonly steps: number;
   /** The ops themselves instead: what of them can happen, happens. */
   readonly schedule?: readonly string[];
@@ -31,6 +32,7 @@ export interface Outcome {
   readonly hash: string;
   /** Ops in all, calm ones included. */
   readonly ops: number;
+  readonly faults: FaultCounts;
 }
 
 /** Ops after which a world that does not come to rest never will. */
@@ -68,7 +70,7 @@ export async function simulate({ scenario, seed, steps, schedule, sabotage }: Pl
     await turn();
     process.off("unhandledRejection", onStray);
   }
-  return { seed, violation, schedule: stormy, trace: world.trace, hash: world.hash(), ops: world.schedule.length };
+  return { seed, violation, schedule: stormy, trace: world.trace, hash: world.hash(), ops: world.schedule.length, faults: world.faults };
 }
 
 async function storm(world: World, random: Random, steps: number, schedule: readonly string[] | undefined): Promise<void> {
@@ -76,7 +78,8 @@ async function storm(world: World, random: Random, steps: number, schedule: read
     for (const op of schedule) await world.step(op);
     return;
   }
-  for (let step = 0; step < steps; step += 1) {
+  // What was drawn may turn out not to be possible: it does not count.
+  for (let draws = 0; world.schedule.length < steps && draws < 2 * steps; draws += 1) {
     const op = drawn(world.choices(random), random);
     if (op === null) return;
     await world.step(op);

@@ -1,6 +1,7 @@
 /** The simulated world: parts that say what can happen next, one of which happens, again and again, and rules that are checked after each.
  *  Later machines add parts and rules; the world itself knows neither runtime nor host. */
 import { createHash } from "node:crypto";
+import type { FaultCounts, FaultKind } from "./faults.ts";
 import { turn, Held } from "./hold.ts";
 import type { Random } from "./random.ts";
 
@@ -54,6 +55,7 @@ export class World {
   readonly trace: string[] = [];
   /** True when nothing bad happens any more. */
   calm = false;
+  private readonly counts: { [kind in FaultKind]?: number } = {};
   private readonly strays: unknown[] = [];
   private readonly unfinished: Promise<void>[] = [];
 
@@ -115,6 +117,15 @@ export class World {
   /** An error that nobody awaits, or a violation seen where nobody would pass it on. */
   stray(error: unknown): void {
     this.strays.push(error);
+  }
+
+  /** Something went wrong, as it was meant to. */
+  fault(kind: FaultKind): void {
+    this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+  }
+
+  get faults(): FaultCounts {
+    return this.counts;
   }
 
   hash(): string {

@@ -94,6 +94,7 @@ export class Clients implements Part, Rule {
     if (what === "lose") {
       const flying = this.flights.filter((flight) => flight.request === request);
       for (const flight of flying) flight.lost = true;
+      if (flying.length > 0) this.world.fault("answer lost");
       return flying.length > 0;
     }
     if (what !== "send" || !this.power.isUp) return false;
@@ -135,6 +136,7 @@ export class Clients implements Part, Rule {
   private send(request: Request): void {
     const flight: Flight = { request, life: this.power.life, lost: false };
     this.flights.push(flight);
+    if (request.delivered > 0) this.world.fault("request sent again");
     request.delivered += 1;
     const arrives = (tell: () => void): void => {
       this.flights.splice(this.flights.indexOf(flight), 1);

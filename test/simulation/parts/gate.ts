@@ -41,6 +41,7 @@ export class Gate implements Part {
   perform([, index = ""]: readonly string[]): boolean {
     const [one] = this.waiting.splice(Number(index), 1);
     if (one === undefined) return false;
+    if (Number(index) > 0) this.world.fault("store answers out of order");
     this.world.see(one.what);
     one.go();
     return true;

@@ -56,8 +56,13 @@ export class Observer implements Part {
     if (question === undefined) return false;
     this.questions.splice(this.questions.indexOf(question), 1);
     if (what === "tell") question.resolve(this.truth(question));
-    else if (what === "shrug") question.resolve(null);
-    else question.reject(new Error("nobody answers there"));
+    else if (what === "shrug") {
+      this.world.fault("nobody can tell whether it happened");
+      question.resolve(null);
+    } else {
+      this.world.fault("looking whether it happened fails");
+      question.reject(new Error("nobody answers there"));
+    }
     return true;
   }
 

@@ -1,5 +1,6 @@
 /** The world that effects work on. A call arrives, may reach what it is meant for or not, and comes back or not; it keeps book of what happened. */
 import { NotApplied, RetryableError, TerminalError } from "../../../machines/define.ts";
+import type { FaultKind } from "../core/faults.ts";
 import type { Random } from "../core/random.ts";
 import { Violation, type Choice, type Part, type World } from "../core/world.ts";
 import { Died, type Life } from "./power.ts";
@@ -103,6 +104,8 @@ export class Outside implements Part {
     const error = failureOf(what);
     if ((error === null && what !== "ok") || (what === "notApplied" && call.reached)) return false;
     call.outcome = what;
+    const fault = call.signal.aborted && !this.world.calm ? "effect ends after it was told to stop" : failureKinds[what];
+    if (fault !== undefined) this.world.fault(fault);
     if (error !== null) call.reject(error);
     else {
       call.reached = true;
@@ -116,6 +119,13 @@ export class Outside implements Part {
     return call === undefined ? null : `outside ${call.signal.aborted ? "heed" : "ok"} ${call.id}`;
   }
 }
+
+const failureKinds: { readonly [what: string]: FaultKind | undefined } = {
+  fail: "effect fails",
+  terminal: "effect fails for good",
+  later: "effect wants to be tried later",
+  notApplied: "effect says that nothing happened",
+};
 
 function failureOf(what: string): Error | null {
   switch (what) {

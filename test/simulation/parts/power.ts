@@ -1,6 +1,7 @@
 /** The process that holds the state: it opens, stops gracefully, or dies between any two things, before or after any commit; and its disk. */
 import Database from "better-sqlite3";
 import type { CommitHooks } from "../../../persistence/commit.ts";
+import type { FaultKind } from "../core/faults.ts";
 import { turn } from "../core/hold.ts";
 import type { Random } from "../core/random.ts";
 import { must, type Choice, type Part, type Rule, type World } from "../core/world.ts";
@@ -34,6 +35,7 @@ type State = "down" | "opening" | "up" | "halted" | "stopping";
 
 const diskFaults = { full: "SQLITE_FULL", io: "SQLITE_IOERR_WRITE", fsync: "SQLITE_IOERR_FSYNC" } as const;
 type DiskFault = keyof typeof diskFaults;
+const diskFaultKinds = { full: "disk full", io: "disk write error", fsync: "disk sync error" } as const;
 
 /** How often what goes wrong does, as weights beside everything else. */
 export interface Odds {
@@ -85,13 +87,14 @@ export class Power implements Part, Rule {
           this.disk.left -= 1;
           if (this.disk.left === 0) this.disk = null;
           this.world.see(`the disk refuses: ${fault}`);
+          this.world.fault(diskFaultKinds[fault]);
           throw new Database.SqliteError(`simulated ${fault}`, diskFaults[fault]);
         }
-        if (this.armed === "before") this.dieIn(life);
+        if (this.armed === "before") this.dieIn(life, "crash before a commit");
       },
       afterCommit: () => {
         this.commits += 1;
-        if (this.armed === "after") this.dieIn(life);
+        if (this.armed === "after") this.dieIn(life, "crash after a commit");
       },
     };
   }
@@ -125,6 +128,7 @@ export class Power implements Part, Rule {
         return true;
       case "crash":
         if (this.state === "down") return false;
+        this.world.fault("crash");
         this.die();
         return true;
       case "before":
@@ -133,6 +137,7 @@ export class Power implements Part, Rule {
         return true;
       case "stop":
         if (this.state !== "up" && this.state !== "halted") return false;
+        if (!this.world.calm) this.world.fault("graceful stop");
         this.stop();
         return true;
       case "full":
@@ -195,8 +200,11 @@ export class Power implements Part, Rule {
     );
   }
 
-  private dieIn(life: Life): never {
-    if (life === this.life) this.die();
+  private dieIn(life: Life, how: FaultKind): never {
+    if (life === this.life) {
+      this.world.fault(how);
+      this.die();
+    }
     throw new Died();
   }
 

@@ -96,7 +96,10 @@ export class Runs implements Part, Rule {
       }
       case "again": {
         const start = this.starts.get(id);
-        if (start) this.start(host, start);
+        if (start) {
+          this.world.fault("start repeated");
+          this.start(host, start);
+        }
         return start !== undefined;
       }
       case "drive":
@@ -120,12 +123,17 @@ export class Runs implements Part, Rule {
         if (this.answers.has(id)) return false;
         const answer: Answer = { key: id, decision, choice, results: [], refused: false };
         this.answers.set(id, answer);
+        if (this.shelf.decisions.get(decision)?.state !== "open") this.world.fault("decision answered late");
+        else if (choice === "nonsense") this.world.fault("decision answered wrongly");
         this.answer(host, answer);
         return true;
       }
       case "repeat": {
         const answer = this.answers.get(id);
-        if (answer) this.answer(host, answer);
+        if (answer) {
+          this.world.fault("decision answered again");
+          this.answer(host, answer);
+        }
         return answer !== undefined;
       }
       default:

@@ -51,8 +51,10 @@ export class Time implements Part {
     const { held } = this.world;
     if (what === "fire") return held.fire();
     if (what === "pass") held.pass(Number(by));
-    else if (what === "set") held.setWall(held.wall + Number(by));
-    else return false;
+    else if (what === "set") {
+      this.world.fault(Number(by) < 0 ? "clock set back" : "clock set forward");
+      held.setWall(held.wall + Number(by));
+    } else return false;
     return true;
   }
 

@@ -15,6 +15,7 @@ const page = 500;
 /** Reads what has happened since the last look. */
 export class State {
   readonly store: Store;
+  private readonly db: Database;
   private readonly changed;
   private readonly revisions = new Map<string, number>();
   private lastSeq = 0;
@@ -22,13 +23,17 @@ export class State {
 
   /** `db`: a connection of our own, for reading. */
   constructor(db: Database) {
+    this.db = db;
     this.store = sqliteStore(db);
     this.changed = db.prepare<[number], { readonly actor: string }>("select distinct actor from journal where seq > ? order by seq");
   }
 
-  /** Null when there were no commits since. */
-  async progress(commits: number): Promise<Progress | null> {
-    if (commits === this.looked) return null;
+  /** There were no commits since the last look. */
+  isSeen(commits: number): boolean {
+    return commits === this.looked;
+  }
+
+  async progress(commits: number): Promise<Progress> {
     this.looked = commits;
     const actors = await this.store.load(this.changed.all(this.lastSeq).map(({ actor }) => actor));
     const rows: JournalRow[] = [];
@@ -39,6 +44,18 @@ export class State {
     rows.sort((a, b) => a.seq - b.seq);
     this.lastSeq = rows.at(-1)?.seq ?? this.lastSeq;
     return { rows, actors };
+  }
+
+  /** Everything that is read meanwhile is of one moment, and asks for the file's locks once. */
+  async look<T>(reading: () => Promise<T>): Promise<T> {
+    // A database in memory has one connection, the owner's: its transactions are not ours to open.
+    if (this.db.memory) return reading();
+    this.db.exec("begin");
+    try {
+      return await reading();
+    } finally {
+      this.db.exec("commit");
+    }
   }
 
   /** Every actor ever stored. */

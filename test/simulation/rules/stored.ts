@@ -30,9 +30,12 @@ export class Stored implements Rule {
   }
 
   async check(): Promise<void> {
-    const progress = await this.state.progress(this.power.commits);
-    if (progress === null) return;
-    const { rows, actors } = progress;
+    if (this.state.isSeen(this.power.commits)) return;
+    await this.state.look(() => this.compare());
+  }
+
+  private async compare(): Promise<void> {
+    const { rows, actors } = await this.state.progress(this.power.commits);
     await this.replay.follow(rows);
     for (const row of rows) this.world.see(`${row.seq} ${row.actor}@${row.revision} ${row.type} -> ${row.stateValue} ${row.contextHash.slice(0, 8)}`);
     for (const record of actors) {
