@@ -39,9 +39,12 @@ export const errorKinds = {
   nodeTooOld: "environment",
   restoreRefused: "environment",
   sourceUnloadable: "environment",
+  hostUnavailable: "environment",
+  protocolMismatch: "environment",
   // internal: a bug in Pawl or in author code reached the edge
   conflict: "internal",
   closed: "internal",
+  protocolBroken: "internal",
   internal: "internal",
 } as const satisfies Record<string, ErrorKind>;
 

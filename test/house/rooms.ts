@@ -1,6 +1,20 @@
 /** The rooms of the house and which may import which: docs/spec.md HOUSE-1 as a table. */
 
-export type Room = "library" | "leaf" | "clock" | "machines" | "seam" | "persistence" | "runtime" | "workflow" | "host" | "cli" | "index" | "testing";
+export type Room =
+  | "library"
+  | "leaf"
+  | "clock"
+  | "machines"
+  | "seam"
+  | "persistence"
+  | "runtime"
+  | "workflow"
+  | "protocol"
+  | "host"
+  | "client"
+  | "cli"
+  | "index"
+  | "testing";
 
 interface RoomRule {
   /** Paths from the root; the first room that fits a file is its room. */
@@ -32,6 +46,8 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   persistence: { files: /^persistence\//, values: ["leaf", "seam"], types: [], packages: "any", atLeast: 5 },
   runtime: { files: /^src\/runtime\//, values: ["leaf", "clock", "machines", "seam"], types: ["persistence"], packages: "any", atLeast: 8 },
   workflow: { files: /^src\/workflow\//, values: ["leaf", "clock", "machines", "seam"], types: ["runtime"], packages: "any", atLeast: 5 },
+  // How a client and a host speak; of the host it knows what its views look like.
+  protocol: { files: /^src\/host\/protocol\//, values: ["leaf", "clock", "machines"], types: ["seam", "host"], packages: "any", atLeast: 8 },
   host: { files: /^src\/host\//, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow"], types: [], packages: "any", atLeast: 5 },
   cli: { files: /^src\/cli\//, values: ["leaf", "clock", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
   index: {
