@@ -26,6 +26,9 @@ export interface OwnerLock {
   release(): void;
 }
 
+/** By this name a host daemon introduces itself. */
+export const hostCommand = "pawl host";
+
 /** A starting owner may still be writing owner.json, a leaving one may still be closing: neither deserves a refusal. */
 const patienceMs = 250;
 
@@ -81,7 +84,12 @@ const notALock = (path: string, cause: unknown): PawlError =>
 
 function ownedElsewhere(home: string, owner: Owner | null): PawlError {
   const who = owner === null ? "another process that has not said who it is" : `process ${owner.pid} (${owner.command} on ${owner.host}, since ${owner.since})`;
-  const how = owner === null ? "Wait until it ends" : `Wait until it ends, or end it with: kill ${owner.pid}`;
+  const how =
+    owner === null
+      ? "Wait until it ends"
+      : owner.command === hostCommand
+        ? "Stop it, which leaves its runs safe: `pawl host stop`"
+        : `Wait until it ends, or end it with: kill ${owner.pid}`;
   return new PawlError(
     "ownedElsewhere",
     `State directory ${home} is owned by ${who}. ${how}. Until then it can be read, but not changed. To work apart from it: PAWL_HOME=/another/directory`,

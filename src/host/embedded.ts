@@ -137,9 +137,13 @@ class Embedded extends Reader implements DaemonHost {
     });
   }
 
-  start(request: LaunchRequest): Promise<Launched> {
+  async start(request: LaunchRequest): Promise<Launched> {
     const begin = (): Promise<Launched> => launch({ runtime: this.runtime, store: this.store, author: this.author }, request, this.clock.now());
-    return request.session === undefined ? begin() : this.queue.taking(request.session, begin);
+    if (request.session !== undefined) return this.queue.taking(request.session, begin);
+    const launched = await begin();
+    // Whoever started it may be gone already.
+    if (this.adoptsAll && !launched.duplicate) await this.runtime.send(launched.id, { type: "run.activate" });
+    return launched;
   }
 
   /** Takes up every run, those that start later included. */
@@ -147,7 +151,9 @@ class Embedded extends Reader implements DaemonHost {
     this.adoptsAll = true;
     await this.runtime.adoptAll();
     for await (const rows of everyPage((cursor) => this.store.query("runs", { state: ["queued"] }, { limit: 500, cursor })))
-      for (const { id } of rows) await this.runtime.send(id, { type: "run.activate" });
+      // One that belongs to a conversation begins when that is idle.
+      for (const { id, session } of rows) if (session === null) await this.runtime.send(id, { type: "run.activate" });
+    await this.queue.offerAll();
   }
 
   standing(): Promise<Standing> {
