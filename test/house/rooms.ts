@@ -48,8 +48,15 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   workflow: { files: /^src\/workflow\//, values: ["leaf", "clock", "machines", "seam"], types: ["runtime"], packages: "any", atLeast: 5 },
   // How a client and a host speak; of the host it knows what its views look like.
   protocol: { files: /^src\/host\/protocol\//, values: ["leaf", "clock", "machines"], types: ["seam", "host"], packages: "any", atLeast: 8 },
-  host: { files: /^src\/host\//, values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow"], types: [], packages: "any", atLeast: 5 },
-  cli: { files: /^src\/cli\//, values: ["leaf", "clock", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
+  host: {
+    files: /^src\/host\//,
+    values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "protocol"],
+    types: [],
+    packages: "any",
+    atLeast: 5,
+  },
+  client: { files: /^src\/client\//, values: ["leaf", "clock", "protocol"], types: ["machines", "seam", "host"], packages: "any", atLeast: 3 },
+  cli: { files: /^src\/cli\//, values: ["leaf", "clock", "protocol", "client", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
   index: {
     files: /^src\/index\.ts$/,
     values: ["library", "leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"],

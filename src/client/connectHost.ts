@@ -1,0 +1,19 @@
+/** The host of a state directory, for whoever wants to use it. */
+import { packageVersion } from "../packageRoot.ts";
+import { systemClock } from "../runtime/clock.ts";
+import { dial } from "./dial.ts";
+import { HostClient } from "./hostClient.ts";
+
+export interface ConnectOptions {
+  /** State directory, absolute. */
+  readonly home: string;
+  /** Start a host where none runs; true when left out. */
+  readonly start?: boolean;
+  /** What asks, for the host's log; no arguments. */
+  readonly name?: string;
+}
+
+/** Connects at the first request. @throws at that request: hostUnavailable, protocolMismatch, ownedElsewhere and what keeps a state directory from being opened */
+export function connectHost({ home, start = true, name = "client" }: ConnectOptions): HostClient {
+  return new HostClient({ dial: () => dial({ home, clock: systemClock, start }), clock: systemClock, home, name, version: packageVersion() });
+}
