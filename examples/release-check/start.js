@@ -11,7 +11,16 @@ const passed = given?.startsWith("-") ? [given, ...options] : options;
 
 // In this very process: a parent that waits would be ended by Ctrl-C and give the terminal back while the run is still stopping.
 const bin = join(clone, "src/cli/bin.js");
-process.argv = [process.execPath, bin, "run", join(clone, "examples/release-check/release-check.workflow.ts"), "--input", JSON.stringify({ repo }), ...passed];
+process.argv = [
+  process.execPath,
+  bin,
+  "run",
+  "--embedded",
+  join(clone, "examples/release-check/release-check.workflow.ts"),
+  "--input",
+  JSON.stringify({ repo }),
+  ...passed,
+];
 await import(bin);
 
 /** A repository with a tag, a few commits after it, and tests that take some seconds. */

@@ -31,6 +31,7 @@ export async function driveRun(host: EmbeddedHost, run: string, environment: Env
   const sayStopping = (): void => {
     if (interrupts.isAbandoned()) return;
     const strayed = interrupts.strayed();
+    if (strayed === null && !environment.embedded) return;
     if (strayed === null) return reporter.note("Stopping at the last saved step. Ctrl-C again stops at once; the run is safe either way.");
     reporter.note(`${visibleLine(strayText(strayed.error))} Stopping at the last saved step.`);
     if (environment.env["PAWL_DEBUG"] === "1" && strayed.error instanceof Error)
@@ -38,9 +39,12 @@ export async function driveRun(host: EmbeddedHost, run: string, environment: Env
   };
   interrupts.signal.addEventListener("abort", sayStopping);
   try {
-    const driven = await interrupts.hold(`\nStopped at once. The run is safe. Go on with: ${goOn}\n`, () => driveAndAsk(host, run, reporter, environment));
+    const lastWords = environment.embedded
+      ? `\nStopped at once. The run is safe. Go on with: ${goOn}\n`
+      : `\nLeft at once. The run goes on in its host. Watch it with: ${goOn}\n`;
+    const driven = await interrupts.hold(lastWords, () => driveAndAsk(host, run, reporter, environment));
     const code = tell(driven, environment);
-    if (driven.stopped === "interrupt" && !environment.json) await tellUnsure(host, run, environment);
+    if (driven.stopped === "interrupt" && environment.embedded && !environment.json) await tellUnsure(host, run, environment);
     return code;
   } finally {
     interrupts.signal.removeEventListener("abort", sayStopping);
@@ -109,12 +113,21 @@ const say = ({ out, width }: Environment, text: string): void =>
 
 /** Says how the run stands and what goes on with it; the exit code of the whole command. */
 function tell({ view, stopped }: Driven, environment: Environment): ExitCode {
-  const { json, out, clock, paint, command } = environment;
+  const { json, out, clock, paint, command, embedded } = environment;
   const code = stopped === "interrupt" ? exitCodes.interrupted : exitCodeOfRun(view.state);
   if (json) out(jsonLine({ kind: "result", run: view, next: nextCommands(view, command).map((next) => next.command), exitCode: code }));
   else
     out(
-      ["", ...outcomeLines(view, { now: clock.now(), width: environment.width(), paint, command, stopped: stopped !== null })]
+      [
+        "",
+        ...outcomeLines(view, {
+          now: clock.now(),
+          width: environment.width(),
+          paint,
+          command,
+          stopped: stopped === null ? false : embedded ? "stopped" : "left",
+        }),
+      ]
         .map((line) => `${line}\n`)
         .join(""),
     );

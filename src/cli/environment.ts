@@ -29,6 +29,8 @@ export interface Environment {
   /** State directory, absolute. */
   readonly home: string;
   readonly json: boolean;
+  /** Runs are driven in this process; otherwise by the host, and this process only watches. */
+  readonly embedded: boolean;
   readonly clock: Clock;
   /** Writes text to standard output or error as it is: it must be safe already. */
   readonly out: (text: string) => void;
@@ -53,12 +55,13 @@ export interface Environment {
 export interface EnvironmentOptions {
   readonly home: string | undefined;
   readonly json: boolean;
+  readonly embedded: boolean;
   readonly interrupts: Interrupts;
   readonly output: ProcessOutput;
 }
 
 /** The environment of this process. */
-export function environmentOf({ home: wanted, json, interrupts, output }: EnvironmentOptions): Environment {
+export function environmentOf({ home: wanted, json, embedded, interrupts, output }: EnvironmentOptions): Environment {
   const { env } = process;
   const cwd = process.cwd();
   const defaultHome = join(homedir(), ".pawl");
@@ -76,6 +79,7 @@ export function environmentOf({ home: wanted, json, interrupts, output }: Enviro
     cwd,
     home,
     json,
+    embedded: embedded || env["PAWL_EMBEDDED"] === "1",
     clock: systemClock,
     out: output.out,
     err: output.err,

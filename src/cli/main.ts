@@ -4,11 +4,13 @@ import { CommanderError } from "commander";
 import { killGroups } from "../host/processes.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { visible } from "../text/visible.ts";
+import { serve, isServe } from "./commands/serveCommand.ts";
 import { answerDecision } from "./commands/answerCommand.ts";
 import { confirmEffect, retryEffect } from "./commands/effectCommands.ts";
 import { listDecisions, listEffects, listRuns, showRun } from "./commands/listCommands.ts";
 import { doctor, exportCopy, prune, reset } from "./commands/maintenanceCommands.ts";
-import { cancelRun, resumeRun, startRun } from "./commands/runCommand.ts";
+import { hostLogs, startHost, statusOfHost, stopHost } from "./commands/hostCommands.ts";
+import { cancelRun, pauseRun, resumeRun, startRun } from "./commands/runCommand.ts";
 import { showVersion } from "./commands/version.ts";
 import { environmentOf, type Environment } from "./environment.ts";
 import { exitCodes, failureOf, strayText, typable, type ExitCode, type Failure } from "./exitCodes.ts";
@@ -21,6 +23,7 @@ import { programName } from "./programName.ts";
 
 /** Does what this process's arguments ask for and ends the process. */
 export async function runCommandLine(): Promise<void> {
+  if (isServe(process.argv.slice(2))) return serve(process.argv.slice(4));
   const output = processOutput(process.stdout, process.stderr, () => interrupts.abandon());
   let isDone = false;
   const end = (code: number): never => {
@@ -97,7 +100,7 @@ async function commandLine(argv: readonly string[], output: ProcessOutput, inter
       output.out(help);
       return exitCodes.completed;
     }
-    const environment = environmentOf({ home: parsed.home, json: parsed.json, interrupts, output });
+    const environment = environmentOf({ home: parsed.home, json: parsed.json, embedded: parsed.embedded, interrupts, output });
     command = environment.command;
     return await perform(parsed.request, environment);
   } catch (error) {
@@ -133,6 +136,8 @@ function perform(request: Request, environment: Environment): ExitCode | Promise
       return answerDecision(request, environment);
     case "resume":
       return resumeRun(request.run, environment);
+    case "pause":
+      return pauseRun(request.run, environment);
     case "cancel":
       return cancelRun(request.run, environment);
     case "effectList":
@@ -149,6 +154,14 @@ function perform(request: Request, environment: Environment): ExitCode | Promise
       return exportCopy(request.run, request.options, environment);
     case "reset":
       return reset(environment);
+    case "hostStart":
+      return startHost(environment);
+    case "hostStatus":
+      return statusOfHost(environment);
+    case "hostStop":
+      return stopHost(environment);
+    case "hostLogs":
+      return hostLogs(request.options, environment);
     case "version":
       return showVersion(environment);
   }

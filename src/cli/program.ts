@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import type { DecisionState, EffectState, RunState } from "../../persistence/store.ts";
 import { didYouMean } from "../text/closest.ts";
 import { examples } from "./help.ts";
+import { addHostCommands, type HostRequest } from "./hostProgram.ts";
 import { addMaintenanceCommands, type MaintenanceRequest } from "./maintenance.ts";
 import { decisionLooks, effectLooks, runLooks } from "./render/words.ts";
 
@@ -50,10 +51,12 @@ export type Request =
       readonly options: { readonly textFile?: string };
     }
   | { readonly command: "resume"; readonly run: string }
+  | { readonly command: "pause"; readonly run: string }
   | { readonly command: "cancel"; readonly run: string }
   | { readonly command: "effectList"; readonly options: EffectsOptions }
   | { readonly command: "effectConfirm"; readonly key: string; readonly options: { readonly output?: string; readonly outputFile?: string } }
   | { readonly command: "effectRetry"; readonly key: string }
+  | HostRequest
   | MaintenanceRequest
   | { readonly command: "version" };
 
@@ -61,6 +64,8 @@ export interface Parsed {
   readonly request: Request;
   readonly json: boolean;
   readonly home: string | undefined;
+  /** Without a host, in this process. */
+  readonly embedded: boolean;
 }
 
 const exitCodesHelp = `
@@ -83,6 +88,7 @@ export function parseCommandLine(argv: readonly string[], program: string, write
     .description("Runs agent workflows that survive anything: closed windows, crashes, kill -9.")
     .option("--json", "one JSON document (run, resume and answer: one JSON object a line); errors as JSON on standard error")
     .option("--home <directory>", "state directory (default: PAWL_HOME, else ~/.pawl)")
+    .option("--embedded", "do it in this process, without a host (also PAWL_EMBEDDED=1)")
     .version("", "-V, --version", "print the versions, as `pawl version` does")
     .helpCommand("help [command]", "what a command does, with examples")
     .addHelpText("after", `${exitCodesHelp}\n${examples(program, ["run ./ship.workflow.ts", "decisions", "help answer"])}`)
@@ -110,8 +116,8 @@ export function parseCommandLine(argv: readonly string[], program: string, write
     if (error.code !== "commander.version") return null;
     request = { command: "version" };
   }
-  const { json, home } = root.opts<{ json?: boolean; home?: string }>();
-  return request && { request, json: json ?? false, home };
+  const { json, home, embedded } = root.opts<{ json?: boolean; home?: string; embedded?: boolean }>();
+  return request && { request, json: json ?? false, home, embedded: embedded ?? false };
 }
 
 /** Commander answers help about a command that there is not with help about everything. */
@@ -185,15 +191,21 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     );
   root
     .command("resume <run>")
-    .description("drive a run on, after an interruption or a crash, until it ends or waits")
+    .description("let a run go on, after a pause, an interruption or a crash, and watch it until it ends or waits")
     .addHelpText("after", examples(program, ["resume 8B9C0D"]))
     .action((run: string) => found({ command: "resume", run }));
+  root
+    .command("pause <run>")
+    .description("let the step that runs end, and begin no other until the run is resumed")
+    .addHelpText("after", examples(program, ["pause 8B9C0D"]))
+    .action((run: string) => found({ command: "pause", run }));
   root
     .command("cancel <run>")
     .description("end a run for good; what its steps started is ended within two seconds")
     .addHelpText("after", examples(program, ["cancel 8B9C0D"]))
     .action((run: string) => found({ command: "cancel", run }));
   addEffectCommands(root, program, found);
+  addHostCommands(root, program, found);
   addMaintenanceCommands(root, program, found);
   root
     .command("version")

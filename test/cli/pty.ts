@@ -28,12 +28,12 @@ export interface Pty {
 
 const patienceMs = 15_000;
 
-/** The environment of a person's own shell: without what npm and agents put there. */
+/** The environment of a person's own shell: without what npm and agents put there. Runs are driven in the command's own process unless a test says otherwise. */
 export function personEnvironment(added: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("npm_") && !name.startsWith("VITEST") && !nonHumanVariables.some((other) => other === name),
   );
-  return { ...Object.fromEntries(own), TERM: "xterm-256color", NO_COLOR: "1", TZ: "UTC", ...added };
+  return { ...Object.fromEntries(own), TERM: "xterm-256color", NO_COLOR: "1", TZ: "UTC", PAWL_EMBEDDED: "1", ...added };
 }
 
 export function openPty(command: readonly string[], { cwd, env, columns = 120, rows = 24 }: PtyOptions): Pty {

@@ -102,7 +102,7 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 function cleanEnvironment(more: Record<string, string>): NodeJS.ProcessEnv {
   const { PI_CODING_AGENT: _a, AI_AGENT: _b, PI_SESSION_ID: _c, PAWL_WORKER: _d, ...rest } = process.env;
-  return { ...rest, NO_COLOR: "1", ...more };
+  return { ...rest, NO_COLOR: "1", PAWL_EMBEDDED: "1", ...more };
 }
 
 function outcome(child: ChildProcess): Promise<Ended> {

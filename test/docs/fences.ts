@@ -91,6 +91,8 @@ export function runPage(name: string, page: string): { readonly ran: number } {
   const env = {
     ...process.env,
     PAWL_HOME: home,
+    // A page's folder is removed at its end: no host is to stay behind.
+    PAWL_EMBEDDED: "1",
     NO_COLOR: "1",
     // What a script starts by the name of node uses this checkout's sources too.
     NODE_OPTIONS: "--conditions=pawl-source",

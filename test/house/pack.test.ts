@@ -13,7 +13,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a command to its end. @throws with what it printed, when it fails. */
 function run(command: string, args: readonly string[], cwd: string): string {
-  const child = spawnSync(command, args, { cwd, encoding: "utf8", timeout: 120_000, env: { ...process.env, PAWL_HOME: join(folder, "state") } });
+  const child = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    timeout: 120_000,
+    env: { ...process.env, PAWL_HOME: join(folder, "state"), PAWL_EMBEDDED: "1" },
+  });
   if (child.status !== 0)
     throw new Error(`${command} ${args.join(" ")} exits ${child.status ?? child.signal}\n${child.stdout}${child.stderr}${child.error?.message ?? ""}`);
   return child.stdout;

@@ -25,13 +25,15 @@ export function retryEffect(key: string, environment: Environment): Promise<Exit
   return owning(environment, async (host) => tell(host, await host.retryEffect(key), "will be done again", environment));
 }
 
-async function tell(host: EmbeddedHost, effect: EffectView, what: string, { json, out, command, width }: Environment): Promise<ExitCode> {
+async function tell(host: EmbeddedHost, effect: EffectView, what: string, { json, out, command, width, embedded }: Environment): Promise<ExitCode> {
   const { state } = await host.run(effect.run);
   // One that completes by this very word has its result still to be shown.
   const hasEnded = isFinal(state) && state !== "completed";
   const lines = [
     ...wrap(`${nodeOf(effect)} (${effect.key}) ${what}.${hasEnded ? ` Its run has ended (${runLooks[state].word}) and stays so.` : ""}`, width()),
-    ...(hasEnded ? [] : commandLines([{ command: command("resume", effect.run), when: "Go on with:" }], width())),
+    ...(hasEnded
+      ? []
+      : commandLines([{ command: command("resume", effect.run), when: embedded ? "Go on with:" : "Its run goes on. Watch it with:" }], width())),
   ];
   out(json ? jsonLine(effect) : lines.map((line) => `${line}\n`).join(""));
   return exitCodes.completed;

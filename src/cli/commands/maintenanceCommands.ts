@@ -7,6 +7,7 @@ import { exitCodes, type ExitCode } from "../exitCodes.ts";
 import { jsonLine } from "../json.ts";
 import type { MaintenanceRequest } from "../maintenance.ts";
 import { doctorPage } from "../render/doctorPage.ts";
+import { withoutHost } from "./hostCommands.ts";
 import { prunePage } from "../render/prunePage.ts";
 
 type OptionsOf<C extends MaintenanceRequest["command"]> = Extract<MaintenanceRequest, { readonly command: C; readonly options: unknown }>["options"];
@@ -23,6 +24,7 @@ export async function doctor({ replay }: OptionsOf<"doctor">, environment: Envir
 
 export async function prune({ olderThan, keep, dryRun }: OptionsOf<"prune">, environment: Environment): Promise<ExitCode> {
   const { home, clock } = environment;
+  if (dryRun !== true) await withoutHost(environment);
   const { pruneRuns } = await import("../../host/maintenance/prune.ts");
   const report = await pruneRuns({
     home,
@@ -49,6 +51,7 @@ export async function exportCopy(run: string | undefined, { to }: OptionsOf<"exp
 
 export async function reset(environment: Environment): Promise<ExitCode> {
   const { home } = environment;
+  await withoutHost(environment);
   const { resetState } = await import("../../host/maintenance/reset.ts");
   const report = resetState(home);
   show(environment, report, () =>

@@ -1,4 +1,6 @@
-/** `pawl run`, `resume` and `cancel`. */
+/** `pawl run`, `resume`, `pause` and `cancel`. */
+import type { RunState } from "../../../persistence/store.ts";
+import type { RunView } from "../../host/api.ts";
 import { PawlError } from "../../errors.ts";
 import { driveRun } from "../drive.ts";
 import { nonHumanVariable, type Environment } from "../environment.ts";
@@ -28,22 +30,39 @@ export function inputOf({ input, inputFile, task }: RunOptions, cwd: string): un
   return { task };
 }
 
+/** Ends a pause and what else holds the run up, then watches it. */
 export function resumeRun(run: string, environment: Environment): Promise<ExitCode> {
-  return owning(environment, async (host) => driveRun(host, (await host.run(run)).id, environment));
+  return owning(environment, async (host) => {
+    const view = await host.run(run);
+    if (view.pausedAt !== null || isHeldUp(view.state)) await host.resume(view.id);
+    return driveRun(host, view.id, environment);
+  });
+}
+
+const isHeldUp = (state: RunState): boolean => state === "paused" || state === "pausing" || state === "held" || state === "blocked";
+
+export function pauseRun(run: string, environment: Environment): Promise<ExitCode> {
+  return owning(environment, async (host) => {
+    const view = await host.pause((await host.run(run)).id);
+    return tellOutcome(view, environment);
+  });
 }
 
 export function cancelRun(run: string, environment: Environment): Promise<ExitCode> {
   return owning(environment, async (host) => {
     const { id } = await host.run(run);
     const view = await host.cancel(id, nonHumanVariable(environment.env) === null ? "user" : "agent");
-    const { clock, paint, command, out } = environment;
-    if (environment.json) out(jsonLine(view));
-    else
-      out(
-        outcomeLines(view, { now: clock.now(), width: environment.width(), paint, command, stopped: false })
-          .map((line) => `${line}\n`)
-          .join(""),
-      );
-    return exitCodes.completed;
+    return tellOutcome(view, environment);
   });
+}
+
+function tellOutcome(view: RunView, { json, clock, paint, command, out, width }: Environment): ExitCode {
+  if (json) out(jsonLine(view));
+  else
+    out(
+      outcomeLines(view, { now: clock.now(), width: width(), paint, command, stopped: false })
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+  return exitCodes.completed;
 }

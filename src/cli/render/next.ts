@@ -34,6 +34,15 @@ export function nextCommands(view: RunSummary, command: CommandLine): readonly N
   return [...answers, ...settlements, ...resume];
 }
 
+/** For a run that goes on without this terminal. */
+export function watchCommands({ id }: RunSummary, command: CommandLine): readonly NextCommand[] {
+  return [
+    { command: command("resume", id), when: "Watch it again with:" },
+    { command: command("pause", id), when: "Pause it:" },
+    { command: command("cancel", id), when: "End it for good:" },
+  ];
+}
+
 /** Each command on a line of its own, alone and never broken, since people copy it; above it when to type it. */
 export function commandLines(commands: readonly NextCommand[], width: number): readonly string[] {
   return commands.flatMap(({ command, when }) => [...(when === "" ? [] : wrap(when, width)), `  ${command}`]);

@@ -4,7 +4,8 @@ import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { RunView } from "../../host/api.ts";
 import { ambiguousLines, openDecisionLines } from "./attention.ts";
-import { commandLines, nextCommands, type CommandLine } from "./next.ts";
+import { commandLines, nextCommands, watchCommands, type CommandLine } from "./next.ts";
+import { isFinal, isParked } from "../exitCodes.ts";
 import type { Paint } from "./style.ts";
 import { duration } from "./time.ts";
 import { valueLines } from "./value.ts";
@@ -15,8 +16,8 @@ export interface OutcomeContext {
   readonly width: number;
   readonly paint: Paint;
   readonly command: CommandLine;
-  /** The person or a signal stopped the driving. */
-  readonly stopped: boolean;
+  /** A person or a signal: `stopped` the driving, and the run with it, or `left` a run that goes on in its host. */
+  readonly stopped: false | "stopped" | "left";
 }
 
 const resultLines = 24;
@@ -27,16 +28,17 @@ export function outcomeLines(view: RunView, context: OutcomeContext): readonly s
   const { tone } = runLooks[view.state];
   const hasResult = view.state === "completed" && view.result !== undefined && view.result !== null;
   const reason = view.reason === null ? "" : `${visibleLine(view.reason.code)}: ${view.reason.message}`;
-  const next = nextCommands(view, context.command);
+  const goesOn = context.stopped === "left" && isMoving(view.state);
+  const next = goesOn ? watchCommands(view, context.command) : nextCommands(view, context.command);
   const isOpen = view.decisions.some((decision) => decision.state === "open");
   return [
-    ...wrap(standing(view, context), width).map((line) => paint(context.stopped ? "attention" : tone, line)),
+    ...wrap(standing(view, context), width).map((line) => paint(context.stopped === false ? tone : "attention", line)),
     ...(reason === "" ? [] : wrap(reason, width)),
     ...(hasResult ? valueLines(view.result, { width, lines: resultLines }) : []),
     ...view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => openDecisionLines(decision, now, width)),
     ...view.ambiguous.flatMap((effect) => ambiguousLines(effect, now, width)),
     ...(isOpen ? commandLines([{ command: context.command("show", view.id), when: "Read it whole:" }], width) : []),
-    ...(next.length === 0 ? [] : [...wrap(nextTitle(view), width), ...commandLines(next, width)]),
+    ...(next.length === 0 ? [] : [...(goesOn ? [] : wrap(nextTitle(view), width)), ...commandLines(next, width)]),
   ];
 }
 
@@ -58,10 +60,14 @@ const sentences: Readonly<Record<RunState, string>> = {
 
 function standing(view: RunView, { stopped, now }: OutcomeContext): string {
   const name = `${visibleLine(view.workflow)} (${view.id})`;
-  if (stopped) return `Stopped. ${name} is safe: everything it has saved is kept.`;
+  if (stopped === "left" && isMoving(view.state)) return `Left. ${name} goes on in its host.`;
+  if (stopped === "stopped") return `Stopped. ${name} is safe: everything it has saved is kept.`;
   const waits = view.decisions.some((decision) => decision.state === "open") ? " for an answer" : "";
   return `${name} ${sentences[view.state]}${waits}${view.endedAt === null ? "" : ` after ${duration((view.endedAt ?? now) - view.createdAt)}`}.`;
 }
+
+/** A host would take it further by itself. */
+const isMoving = (state: RunState): boolean => !isFinal(state) && !isParked(state);
 
 function nextTitle(view: RunView): string {
   if (view.decisions.some((decision) => decision.state === "open")) return "A person answers at a terminal, with one of:";
