@@ -39,6 +39,7 @@ export const errorKinds = {
   nodeTooOld: "environment",
   restoreRefused: "environment",
   sourceUnloadable: "environment",
+  workerUnavailable: "environment",
   hostUnavailable: "environment",
   protocolMismatch: "environment",
   // internal: a bug in Pawl or in author code reached the edge

@@ -26,6 +26,7 @@ import { RunSources } from "./sources.ts";
 import { standingOf, type Standing } from "./standing.ts";
 import { everyPage, readValue } from "./values.ts";
 import { effectView, visitKind } from "./views.ts";
+import { WorkerPool, type WorkerLimits } from "./workers/workerPool.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
   /** The machine's own unless given. */
@@ -34,6 +35,9 @@ export interface EmbeddedOptions extends OpenOptions {
   readonly adopt?: "all";
   /** How the owner introduces itself to whom it keeps out; no arguments, no input. The script's name when left out. */
   readonly command?: string;
+  /** Where author code runs: in this process, or in worker processes of its own. `inProcess` when left out. */
+  readonly author?: "workers" | "inProcess";
+  readonly workerLimits?: WorkerLimits;
   /** Crash points of the store, for tests. */
   readonly hooks?: Parameters<typeof openStore>[0]["hooks"];
 }
@@ -50,11 +54,20 @@ const restingStates: readonly RunState[] = [...finalStates, "waiting", "ambiguou
  * Opens a state directory as its one owner; a missing one is made. Deadlines that passed meanwhile take effect; runs go on only when they are driven.
  * @throws ownedElsewhere naming the owner, storageForeign, storageNewer, storageDamaged, storageReadOnly, storageFull
  */
-export async function openEmbedded({ home, clock = systemClock, hooks, adopt, command }: EmbeddedOptions): Promise<DaemonHost> {
+export async function openEmbedded({
+  home,
+  clock = systemClock,
+  author: where = "inProcess",
+  workerLimits,
+  hooks,
+  adopt,
+  command,
+}: EmbeddedOptions): Promise<DaemonHost> {
   const opened = await openStore({ home, mode: "owner", ...(command === undefined ? {} : { command }), ...(hooks === undefined ? {} : { hooks }) });
+  const sources = new RunSources(opened.store, home);
+  const directoryOf = (source: string): Promise<string> => sources.directory(source);
+  const author: AuthorCode = where === "workers" ? new WorkerPool({ directoryOf, limits: workerLimits }) : new InProcess({ directoryOf, clock });
   try {
-    const sources = new RunSources(opened.store, home);
-    const author: AuthorCode = new InProcess({ directoryOf: (source) => sources.directory(source), clock });
     const halt = new Halt();
     const runtime: Runtime = await createRuntime({
       store: opened.store,
@@ -73,6 +86,7 @@ export async function openEmbedded({ home, clock = systemClock, hooks, adopt, co
     if (adopt === "all") await host.adoptAll();
     return host;
   } catch (error) {
+    await author.close();
     await opened.release();
     throw error;
   }
@@ -268,6 +282,7 @@ class Embedded extends Reader implements DaemonHost {
   private async closeAll(): Promise<void> {
     try {
       await this.runtime.close();
+      await this.author.close();
     } finally {
       await this.opened.release();
     }

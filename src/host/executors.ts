@@ -5,12 +5,13 @@ import type { PrepareRunInput } from "../../machines/runMachine.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { EffectFailure, Interrupted, type EffectOutcome, type EffectTask, type Executor, type Executors } from "../runtime/executor.ts";
-import { isPawlError, type PawlErrorCode } from "../errors.ts";
+import { isPawlError } from "../errors.ts";
 import { limited } from "../workflow/deadline.ts";
 import { withCode } from "../workflow/decisionStep.ts";
 import type { Executed } from "../workflow/execute.ts";
 import { graphEffects, type NodeInput } from "../workflow/graph.ts";
 import type { AuthorCode, VisitCall } from "./author/authorCode.ts";
+import { NotStarted } from "./commands.ts";
 import { visitCall, VisitResults } from "./nodeContext.ts";
 import { runShell } from "./shell.ts";
 import type { RunSources } from "./sources.ts";
@@ -37,7 +38,7 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
     (work: (call: VisitCall, task: EffectTask) => Promise<EffectOutcome>): Executor =>
     async (task) => {
       const input = task.input as NodeInput; // the effects named below are invoked by compiled graphs and node machines only, with this
-      const done = await reasoned(["sourceUnloadable"], async () => work(await visitCall(view, results, await sources.facts(input.run), input, task), task));
+      const done = await begun(async () => work(await visitCall(view, results, await sources.facts(input.run), input, task), task));
       if (task.visit !== null && "value" in done) results.remember(task.visit, done.value);
       return done;
     };
@@ -55,7 +56,7 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
       const { run } = task.input as PrepareRunInput; // runMachine invokes it with this
       return {
         output: { ready: true },
-        value: await reasoned(["sourceUnloadable", "invalidInput"], async () => author.prepare(await sources.given(run), task)),
+        value: await prepared(async () => author.prepare(await sources.given(run), task)),
       };
     },
   };
@@ -64,12 +65,25 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
 /** The event carries only the case; the value stays in the effect's row. */
 const outcome = (executed: Executed): EffectOutcome => ({ output: { case: executed.case }, value: executed.value });
 
-/** Errors with these codes are reasons of SPEC 5 by their own name. */
-async function reasoned<T>(codes: readonly PawlErrorCode[], work: () => Promise<T>): Promise<T> {
+/** What keeps a step from beginning, as the runtime is to take it. */
+async function begun<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw isPawlError(error) && codes.includes(error.code) ? new EffectFailure(error.code, error.message) : error;
+    if (!isPawlError(error)) throw error;
+    if (error.code === "sourceUnloadable") throw new EffectFailure(error.code, error.message);
+    throw error.code === "workerUnavailable" ? new NotStarted(error.message, "workerCrashed") : error;
+  }
+}
+
+/** What keeps a run from starting: what can be mended blocks it. */
+async function prepared<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    if (error.code === "invalidInput") throw new EffectFailure(error.code, error.message);
+    throw error.code === "sourceUnloadable" || error.code === "workerUnavailable" ? new EffectFailure("sourceUnloadable", error.message) : error;
   }
 }
 

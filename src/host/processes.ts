@@ -129,6 +129,12 @@ export function killGroups(): void {
   for (const pgid of begun) signalGroup(pgid, "SIGKILL");
 }
 
+/** Kills the group and session that this process leads, itself last. */
+export function killOwnGroup(): void {
+  for (const pid of livingMembers(process.pid)) if (pid !== process.pid) signal(pid, "SIGKILL");
+  signal(process.pid, "SIGKILL");
+}
+
 /** Waits until a group has no living process; false when some remain after `ms`. */
 export async function groupGone(pgid: number, ms: number): Promise<boolean> {
   for (const until = systemClock.now() + ms; ;) {

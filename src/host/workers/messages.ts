@@ -1,0 +1,97 @@
+/** The closed vocabulary between host and worker, checked on both sides. Values of authors travel as JSON text: structured clone would refuse some that JSON carries. */
+import { z } from "zod";
+import { Graph } from "../../workflow/graph.ts";
+import { WireError } from "./wireError.ts";
+
+const text = z.string();
+const number = z.int().min(0);
+
+/** A place in the texts that were sent with the call. */
+const place = number;
+
+const storedWorkflow = { source: text, graph: text, cwd: text };
+const storedRun = { ...storedWorkflow, run: text, input: z.strictObject({ text: place, isParsed: z.boolean() }) };
+const Result = z.discriminatedUnion("status", [
+  z.strictObject({ status: z.literal("accepted"), visit: text, text: place }),
+  z.strictObject({ status: z.enum(["failed", "timedOut"]), visit: text, error: z.object({ reason: text, message: text }) }),
+]);
+const visit = {
+  ...storedRun,
+  node: text,
+  visit: text,
+  attempt: number,
+  idempotencyKey: text,
+  now: z.number(),
+  results: z.record(text, Result),
+};
+const ShellResult = z.strictObject({
+  exitCode: z.number().nullable(),
+  signal: text.nullable(),
+  stdout: text,
+  stderr: text,
+  truncated: z.strictObject({ stdout: z.boolean(), stderr: z.boolean() }),
+});
+
+/** What each call is told. `directory` holds the stored sources as files. */
+export const Bodies = {
+  load: z.strictObject({ workflow: text, cwd: text, userHome: text, input: place.nullable() }),
+  ready: z.strictObject({ directory: text, call: z.strictObject(storedRun) }),
+  prepare: z.strictObject({ directory: text, call: z.strictObject(storedRun) }),
+  execute: z.strictObject({ directory: text, call: z.strictObject(visit) }),
+  shellSpec: z.strictObject({ directory: text, call: z.strictObject(visit) }),
+  parseShell: z.strictObject({ directory: text, call: z.strictObject(visit), result: ShellResult }),
+  buildDecision: z.strictObject({ directory: text, call: z.strictObject(visit) }),
+  acceptOutput: z.strictObject({ directory: text, workflow: z.strictObject(storedWorkflow), node: text, output: place }),
+} as const;
+
+const Executed = z.strictObject({ case: text, json: text });
+
+/** What each call is answered. */
+export const Answers = {
+  load: z.strictObject({ name: text, graph: Graph, graphDigest: text, source: text, blobs: z.array(z.instanceof(Uint8Array)).min(1) }),
+  ready: z.null(),
+  /** JSON text of the parsed input. */
+  prepare: text.nullable(),
+  execute: Executed,
+  shellSpec: z.strictObject({
+    command: text,
+    args: z.array(text),
+    cwd: text.nullable(),
+    /** Null takes a variable away. */
+    env: z.array(z.tuple([text, text.nullable()])),
+    stdin: text.nullable(),
+    timeoutMs: z.number().nullable(),
+    allowNonZeroExit: z.boolean(),
+  }),
+  parseShell: Executed,
+  /** JSON text of the built decision. */
+  buildDecision: text,
+  acceptOutput: Executed,
+} as const;
+
+export type Method = keyof typeof Bodies;
+export type Body<M extends Method> = z.infer<(typeof Bodies)[M]>;
+export type Answer<M extends Method> = z.infer<(typeof Answers)[M]>;
+
+const methods = Object.keys(Bodies) as [Method, ...Method[]]; // the keys of `Bodies` are exactly Method
+const reason = z.enum(["cancelled", "timedOut", "silent", "shutdown"]);
+
+export const ToWorker = z.discriminatedUnion("kind", [
+  /** A text that the next call names by its place; null: the worker was given it before, under the same key. */
+  z.strictObject({ kind: z.literal("text"), key: text, json: text.nullable() }),
+  z.strictObject({ kind: z.literal("call"), call: number, method: z.enum(methods), body: z.unknown() }),
+  z.strictObject({ kind: z.literal("abort"), call: number, reason }),
+  z.strictObject({ kind: z.literal("ping") }),
+]);
+export type ToWorker = z.infer<typeof ToWorker>;
+
+export const FromWorker = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("ready") }),
+  z.strictObject({ kind: z.literal("answered"), call: number, answer: z.unknown() }),
+  z.strictObject({ kind: z.literal("threw"), call: number, error: WireError }),
+  z.strictObject({ kind: z.literal("line"), call: number, line: text }),
+  /** Something was thrown that nothing caught: the process is about to end. */
+  z.strictObject({ kind: z.literal("lastWords"), message: text }),
+  z.strictObject({ kind: z.literal("pong") }),
+]);
+export type FromWorker = z.infer<typeof FromWorker>;

@@ -1,0 +1,324 @@
+/** One worker process, as the host sees it: starts it, asks it, watches that it lives, and says how it ended. Rules WORKER-*. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { statSync } from "node:fs";
+import { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { messageOf, PawlError } from "../../errors.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { Interrupted, type AbortReason } from "../../runtime/executor.ts";
+import type { Watch } from "../author/authorCode.ts";
+import { BoundedOutput } from "../boundedOutput.ts";
+import { commandEnvironment } from "../commands.ts";
+import { endGroup, watchGroup, within } from "../processes.ts";
+import { howItEnded, sayOutOfMemory, type Ending } from "./endings.ts";
+import { channelFd, Frames, lifelineFd } from "./frames.ts";
+import { Answers, FromWorker, type Answer, type Body, type Method } from "./messages.ts";
+import { SentTexts, type Text } from "./texts.ts";
+import { fromWire } from "./wireError.ts";
+
+export interface ProcessOptions {
+  /** The project: its working directory. */
+  readonly cwd: string;
+  /** How long it may say nothing, ms. */
+  readonly blockedMs: number;
+  /** Limit of its JavaScript heap in MiB; null: Node's own. */
+  readonly memoryMb: number | null;
+  /** Told at once when it is gone or about to go, before what was open in it is told. */
+  readonly onLost: () => void;
+}
+
+export interface CallOptions extends Watch {
+  /** The call was given up; it may still answer, and nobody need wait. */
+  readonly onAbandoned: () => void;
+}
+
+interface Open {
+  readonly method: Method;
+  readonly report: (line: string) => void;
+  readonly answered: (answer: unknown) => void;
+  readonly failed: (error: Error) => void;
+}
+
+/** How long a worker may take to say that it is there. */
+const startMs = 30_000;
+/** How long a call may take to heed its signal, and after that a loop to turn once. */
+const heedMs = 2_000;
+const turnMs = 1_000;
+/** Ticks without a word in the time that a worker may be silent: a host that was itself away for long must not kill for it. */
+const ticks = 3;
+/** How long streams may still be open after the process is gone. */
+const lingerMs = 500;
+
+const mainFile = import.meta.url.endsWith(".ts") ? "./workerMain.ts" : "./workerMain.js";
+
+export class WorkerProcess {
+  /** Resolves when it can be asked. @throws workerUnavailable */
+  readonly ready: Promise<void>;
+  /** Resolves when it and its group are gone. */
+  readonly gone: Promise<void>;
+  private readonly options: ProcessOptions;
+  private readonly child: ChildProcess;
+  /** Of its process, its group and its session. */
+  private readonly pid: number;
+  private readonly frames: Frames;
+  private readonly sent = new SentTexts();
+  private readonly open = new Map<number, Open>();
+  private state: "starting" | "ready" | "ending" | "gone" = "starting";
+  private lastCall = 0;
+  /** Messages heard, to tell silence by. */
+  private heard = 0;
+  private stopTicking: (() => void) | null = null;
+  /** What is known of its end before it comes. */
+  private ending: Ending = {};
+  private sayReady: (error?: PawlError) => void = () => undefined;
+
+  constructor(options: ProcessOptions) {
+    this.options = options;
+    this.ready = new Promise((resolve, reject) => {
+      this.sayReady = (error) => (error ? reject(error) : resolve());
+    });
+    // Whoever uses the worker awaits it; one that nobody waits for any more must not end the host.
+    this.ready.catch(() => undefined);
+    checkProject(options.cwd);
+    const { child, pid } = start(options);
+    this.child = child;
+    this.pid = pid;
+    this.frames = new Frames(socketOf(this.child, channelFd), {
+      message: (value) => this.take(value),
+      broken: (error) => this.kill({ lastWords: `it sent what is no message: ${messageOf(error)}` }),
+    });
+    socketOf(this.child, lifelineFd).on("error", () => undefined);
+    this.listen(this.child.stdout);
+    this.listen(this.child.stderr);
+    this.gone = this.supervise();
+  }
+
+  /** False once it is gone or about to go: then another one must be asked. */
+  get isThere(): boolean {
+    return this.state === "ready";
+  }
+
+  /** Sends a call with its texts and waits for the answer. Abort reaches it at once; after cancel and shutdown it is waited for 2 s at most. @throws Interrupted */
+  call<M extends Method>(method: M, body: Body<M>, texts: readonly Text[], watch: CallOptions): Promise<Answer<M>> {
+    const call = (this.lastCall += 1);
+    return new Promise<Answer<M>>((resolve, reject) => {
+      const { signal } = watch;
+      let stopWaiting = (): void => undefined;
+      const over = (): void => {
+        this.open.delete(call);
+        signal.removeEventListener("abort", abort);
+        stopWaiting();
+        if (this.open.size === 0) this.stopTicks();
+      };
+      const abort = (): void => {
+        const reason = signal.reason as AbortReason; // only the runtime aborts it, with one of these
+        this.send({ kind: "abort", call, reason });
+        stopWaiting = systemClock.schedule(systemClock.now() + heedMs, () => {
+          this.probe();
+          watch.onAbandoned();
+          // The late word of one that ran out of time may still count.
+          if (reason === "timedOut" || reason === "silent") return;
+          over();
+          reject(new Error("It did not heed its signal."));
+        });
+      };
+      this.open.set(call, {
+        method,
+        report: watch.report,
+        answered: (answer) => {
+          over();
+          try {
+            resolve(Answers[method].parse(answer) as Answer<M>); // the schema of this very method
+          } catch (error) {
+            reject(new PawlError("internal", `A worker answered "${method}" with something else: ${messageOf(error)}`));
+          }
+        },
+        failed: (error) => {
+          over();
+          reject(error);
+        },
+      });
+      if (this.state === "gone") return this.failAll();
+      // Its end is on the way, and with it the reason.
+      if (this.state !== "ready") return;
+      try {
+        for (const text of texts) this.frames.send(this.sent.messageFor(text));
+        this.frames.send({ kind: "call", call, method, body });
+      } catch (error) {
+        // Texts without their call would be taken for the next one's.
+        this.kill({ lastWords: messageOf(error) });
+        return;
+      }
+      this.startTicks();
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  /** Ends it and whatever its code started: TERM, after a second KILL. Takes at most 2 s. */
+  async end(): Promise<void> {
+    if (this.state === "gone") return;
+    this.state = "ending";
+    await endGroup(this.pid);
+    await within(this.gone, lingerMs);
+  }
+
+  private send(message: object): void {
+    if (this.state === "ready") this.frames.send(message);
+  }
+
+  private take(value: unknown): void {
+    const message = FromWorker.parse(value);
+    this.heard += 1;
+    switch (message.kind) {
+      case "ready":
+        if (this.state !== "starting") break;
+        this.state = "ready";
+        this.sayReady();
+        break;
+      case "answered":
+        this.open.get(message.call)?.answered(message.answer);
+        break;
+      case "threw":
+        this.open.get(message.call)?.failed(fromWire(message.error));
+        break;
+      case "line":
+        this.open.get(message.call)?.report(message.line);
+        break;
+      case "lastWords":
+        this.ending = { ...this.ending, lastWords: message.message };
+        break;
+      case "pong":
+        break;
+    }
+  }
+
+  /** What no call printed: it is told to the one that is open longest, which is nearly always the only one. */
+  private listen(stream: NodeJS.ReadableStream | null): void {
+    const output = new BoundedOutput((line) => {
+      if (sayOutOfMemory(line)) this.ending = { ...this.ending, outOfMemory: true };
+      const [oldest] = this.open.values();
+      oldest?.report(line);
+      if (this.state === "starting" && /error/i.test(line)) this.ending = { said: line, ...this.ending };
+    }, 0);
+    stream?.on("data", (chunk: Uint8Array) => output.add(chunk));
+    stream?.on("error", () => undefined);
+    stream?.on("end", () => output.end());
+  }
+
+  private async supervise(): Promise<void> {
+    const { child } = this;
+    const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    const forget = watchGroup(this.pid);
+    const stopStart = systemClock.schedule(systemClock.now() + startMs, () => {
+      if (this.state === "starting") this.kill({ lastWords: `it did not start within ${startMs / 1_000} s` });
+    });
+    child.on("error", () => undefined);
+    const ended = await new Promise<Ending>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
+    stopStart();
+    this.stopTicks();
+    this.options.onLost();
+    // What its code started has nobody to answer to any more.
+    await endGroup(this.pid);
+    await within(closed, lingerMs);
+    this.ending = { ...ended, ...this.ending };
+    this.state = "gone";
+    for (const stream of child.stdio) stream?.destroy();
+    forget();
+    // Nothing for one that was there.
+    this.sayReady(unavailable(`It ended before it was there: ${howItEnded(this.ending, this.options)}${this.ending.said ? ` (${this.ending.said})` : ""}.`));
+    this.failAll();
+  }
+
+  private failAll(): void {
+    const message = `The worker process that ran this step was lost: ${howItEnded(this.ending, this.options)}.`;
+    for (const { failed } of this.open.values()) failed(new Interrupted(message));
+  }
+
+  private kill(ending: Ending): void {
+    if (this.state === "gone") return;
+    this.ending = { ...this.ending, ...ending };
+    this.options.onLost();
+    if (this.state !== "starting") this.state = "ending";
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // It ended by itself this moment: its exit is on the way.
+    }
+  }
+
+  private startTicks(): void {
+    if (this.stopTicking !== null) return;
+    let heard = this.heard;
+    let silent = 0;
+    const tick = (): void => {
+      silent = this.heard === heard ? silent + 1 : 0;
+      heard = this.heard;
+      if (silent > ticks) return this.kill({ blockedMs: this.options.blockedMs });
+      this.send({ kind: "ping" });
+      arm();
+    };
+    const arm = (): void => {
+      this.stopTicking = systemClock.schedule(systemClock.now() + this.options.blockedMs / ticks, tick);
+    };
+    arm();
+  }
+
+  private stopTicks(): void {
+    this.stopTicking?.();
+    this.stopTicking = null;
+  }
+
+  /** Kills it unless its loop still turns. */
+  private probe(): void {
+    const { heard } = this;
+    this.send({ kind: "ping" });
+    systemClock.schedule(systemClock.now() + turnMs, () => {
+      if (this.state === "ready" && this.heard === heard) this.kill({ blockedMs: heedMs + turnMs });
+    });
+  }
+}
+
+const unavailable = (what: string): PawlError =>
+  new PawlError(
+    "workerUnavailable",
+    `No worker process could be started for the workflow's code. ${what} See that the machine has memory and processes left and that Pawl is installed whole, then resume the run.`,
+  );
+
+function checkProject(cwd: string): void {
+  if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false) return;
+  throw new PawlError(
+    "workerUnavailable",
+    `No worker process could be started for the workflow's code: the directory ${cwd}, which the run was started in, does not exist. Create it, then resume the run.`,
+    { subject: cwd },
+  );
+}
+
+function start({ cwd, memoryMb }: ProcessOptions): { readonly child: ChildProcess; readonly pid: number } {
+  const file = fileURLToPath(new URL(mainFile, import.meta.url));
+  const flags = [
+    ...(memoryMb === null ? [] : [`--max-old-space-size=${memoryMb}`]),
+    // Of running TypeScript, which says nothing to whoever reads a run's lines.
+    ...(mainFile.endsWith(".ts") ? ["--disable-warning=ExperimentalWarning"] : []),
+  ];
+  let child: ChildProcess;
+  try {
+    child = spawn(process.execPath, [...flags, file], {
+      cwd,
+      env: commandEnvironment(process.env, undefined),
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    throw unavailable(`${messageOf(error)}.`);
+  }
+  if (child.pid !== undefined) return { child, pid: child.pid };
+  child.once("error", () => undefined);
+  throw unavailable(`${process.execPath} could not be started.`);
+}
+
+function socketOf(child: ChildProcess, fd: number): Socket {
+  const stream = child.stdio[fd];
+  if (stream instanceof Socket) return stream;
+  throw unavailable("It has no channel.");
+}

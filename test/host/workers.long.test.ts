@@ -1,0 +1,132 @@
+/** What takes workers long: their limits, stubborn code, lost hosts, large values. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Project } from "./kit.ts";
+import { isAlive, losesThreeTimes, marked, never, openWithWorkers as open, tries, waysToGo } from "./workerKit.ts";
+
+test.each(waysToGo.filter(({ isLong }) => isLong))(
+  "WORKER-2 an action that loses its worker by $how runs again, the third time it fails as workerCrashed",
+  (way) => losesThreeTimes(way),
+);
+
+test("WORKER-5 a file that never finishes to load is given up", async () => {
+  const project = new Project();
+  const host = await open(project, { loadMs: 1_500 });
+  const file = project.workflow(`.node("work", compute(() => 1))`, {
+    head: `appendFileSync(${JSON.stringify(project.file("side.txt"))}, "try 1 " + process.pid + "\\n"); await new Promise((r) => setTimeout(r, 60_000));`,
+  });
+  await expect(project.start(host, file)).rejects.toMatchObject({ code: "loadFailed", message: expect.stringContaining("longer than 1500 ms") });
+  const [loader] = tries(project);
+  await vi.waitFor(() => expect(isAlive(loader?.pid ?? 0)).toBe(false), { timeout: 5_000 });
+  expect((await host.runs()).items).toEqual([]);
+});
+
+test("WORKER-7 who does not heed it is left after 2 s and costs nobody else anything; who blocks the loop is ended", async () => {
+  const project = new Project();
+  const host = await open(project);
+  const go = JSON.stringify(project.file("go"));
+  const file = project.workflow(
+    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} if (input.task === "block") for (;;); while (!existsSync(${go})) await new Promise((r) => setTimeout(r, 5)); return [input.task, attempt]; } }))`,
+  );
+  const begin = async (task: string, count: number) => {
+    const { id } = await project.start(host, file, { task });
+    const driven = host.drive(id);
+    await vi.waitFor(() => expect(tries(project)).toHaveLength(count), { timeout: 15_000 });
+    return { id, driven };
+  };
+  const stubborn = await begin("stubborn", 1);
+  const other = await begin("other", 2);
+  const pid = tries(project)[0]?.pid ?? 0;
+  expect(await host.cancel(stubborn.id, "user")).toMatchObject({ state: "cancelled" });
+  expect(isAlive(pid)).toBe(true);
+  const blocked = await begin("block", 3);
+  expect(tries(project)[2]?.pid).toBe(pid);
+  expect(await host.cancel(blocked.id, "user")).toMatchObject({ state: "cancelled" });
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 10_000 });
+  project.write("go", "");
+  // It lost its worker with the one that blocked, and went on in another.
+  expect(await other.driven).toMatchObject({ state: "completed", result: ["other", 2] });
+  expect((await host.run(stubborn.id)).state).toBe("cancelled");
+});
+
+/** Starts a process that lives on, and one that ignores TERM besides; says their numbers. */
+const leavesBehind = `const { spawn } = await import("node:child_process"); for (const args of [["-c", "exec sleep 1000"], ["-c", "trap '' TERM; while :; do sleep 0.1; done"]]) mark("child " + spawn("sh", args, { stdio: "ignore" }).pid);`;
+
+const children = (project: Project): readonly number[] => project.side.filter((line) => line.startsWith("child ")).map((line) => Number(line.slice(6)));
+
+test("WORKER-8 what author code started ends with its worker: when the host is closed, and when the worker is lost", async () => {
+  const project = new Project();
+  const host = await open(project);
+  const file = project.workflow(
+    `.node("work", action({ run: async ({ input, attempt, signal }) => { ${leavesBehind} ${marked} if (input.task === "lost" && attempt === 1) process.exit(1); await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))); } }))`,
+  );
+  const driven = Promise.all(["lost", "closed"].map(async (task) => host.drive((await project.start(host, file, { task })).id).catch(() => null)));
+  await vi.waitFor(() => expect(tries(project).length).toBeGreaterThanOrEqual(3), { timeout: 30_000 });
+  const begun = children(project);
+  expect(begun.length).toBeGreaterThanOrEqual(6);
+  await host.close();
+  await driven;
+  expect([...children(project), ...tries(project).map(({ pid }) => pid)].filter(isAlive)).toEqual([]);
+});
+
+test.each(["waits", "blocks"])("WORKER-9 when the host is killed, a worker that %s is gone with its group within 2 s", async (task) => {
+  const project = new Project();
+  const file = project.workflow(
+    `.node("work", action({ run: async ({ input, attempt }) => { ${leavesBehind} ${marked} if (input.task === "blocks") for (;;); ${never} } }))`,
+  );
+  const host = spawn(process.execPath, [fileURLToPath(new URL("children/workerHost.ts", import.meta.url)), project.home, file, project.directory, task], {
+    stdio: "inherit",
+  });
+  onTestFinished(() => void host.kill("SIGKILL"));
+  await vi.waitFor(() => expect(tries(project)).toHaveLength(1), { timeout: 30_000 });
+  const all = [...tries(project).map(({ pid }) => pid), ...children(project)];
+  expect(all.filter(isAlive)).toHaveLength(3);
+  host.kill("SIGKILL");
+  await vi.waitFor(() => expect(all.filter(isAlive)).toEqual([]), { timeout: 2_000, interval: 20 });
+});
+
+test("WORKER-12 no more workers than allowed: the idle one that was used longest ago makes room, else work waits; an idle one ends by itself", async () => {
+  const project = new Project();
+  const host = await open(project, { atOnce: 2, idleMs: 3_000 });
+  const file = (name: string): string =>
+    project.workflow(
+      `.node("work", action({ run: async ({ input, attempt }) => { ${marked} mark(${JSON.stringify(name)}); while (input.task === "wait" && !existsSync(${JSON.stringify(project.file("go"))})) await new Promise((r) => setTimeout(r, 5)); return process.pid; } }))`,
+      { name },
+    );
+  // Saved before anything is driven: a launch takes a worker's place for itself.
+  const save = async (name: string, ...tasks: readonly string[]) => {
+    const workflow = file(name);
+    return Promise.all(tasks.map(async (task) => (await project.start(host, workflow, { task })).id));
+  };
+  const [a1 = "", a2 = "", aWaits = ""] = await save("a", "t", "t", "wait");
+  const [b1 = "", bWaits = ""] = await save("b", "t", "wait");
+  const [c1 = "", c2 = ""] = await save("c", "t", "t");
+  const pidOf = async (id: string): Promise<number> => Number((await host.drive(id)).result);
+  const [a, b] = [await pidOf(a1), await pidOf(b1)];
+  expect(await pidOf(a2)).toBe(a);
+  const c = await pidOf(c1);
+  expect([a, b, c].map(isAlive)).toEqual([true, false, true]);
+  // Two that work: the third waits for one of them.
+  const waiting = [pidOf(aWaits), pidOf(bWaits)];
+  await vi.waitFor(() => expect(project.side.filter((line) => line === "a" || line === "b")).toHaveLength(5), { timeout: 30_000 });
+  const late = pidOf(c2);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(project.side.filter((line) => line === "c")).toHaveLength(1);
+  project.write("go", "");
+  const last = [...(await Promise.all(waiting)), await late];
+  expect(project.side.at(-1)).toBe("c");
+  await vi.waitFor(() => expect(last.filter(isAlive)).toEqual([]), { timeout: 20_000 });
+});
+
+test("WORKER-14 a value of 64 MiB passes from step to step, whatever its characters; a larger one is refused", async () => {
+  const project = new Project();
+  const host = await open(project);
+  const limit = 64 * 1024 * 1024;
+  const file = (name: string, text: string): string =>
+    project.workflow(`.node("big", compute(() => ${text}), "read").node("read", compute(({ outputs }) => [outputs.big.length, outputs.big.slice(0, 2)]))`, {
+      name,
+    });
+  expect(await project.run(host, file("wide", `"ü" + "x".repeat(${limit - 4})`))).toMatchObject({ state: "completed", result: [limit - 3, "üx"] });
+  expect(await project.run(host, file("more", `"x".repeat(${limit - 1})`))).toMatchObject({ state: "failed", reason: { code: "outputTooLarge" } });
+});
