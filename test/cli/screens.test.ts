@@ -52,7 +52,7 @@ const screens: Readonly<Record<string, (view: RunView, width: number) => readonl
 /** Commands are printed whole, since people copy them. */
 const isCommand = (line: string): boolean => line.startsWith("  pawl ");
 
-const ordinary = runView({ ambiguous: [effect()] });
+const ordinary = runView({ ambiguous: [effect()], since: now - 90_000, pausedAt: now - 60_000 });
 
 for (const [name, screen] of Object.entries(screens)) {
   for (const width of widths) {

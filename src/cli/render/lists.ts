@@ -9,7 +9,7 @@ import { answerCommands, commandLines, nextCommands, settleCommands, type Comman
 import type { Paint } from "./style.ts";
 import { tableLines, type Cell, type Column } from "./table.ts";
 import { age } from "./time.ts";
-import { decisionLooks, effectLooks, runLooks } from "./words.ts";
+import { decisionLooks, effectLooks, isPausedBeside, runLooks } from "./words.ts";
 
 export interface ListContext {
   readonly now: number;
@@ -35,7 +35,7 @@ export function runLines(page: Page<RunSummary>, context: ListContext): readonly
   const rows = page.items.map((run): readonly Cell[] => [
     { text: runName(run.id, context.width) },
     { text: run.workflow },
-    { text: runLooks[run.state].word, tone: runLooks[run.state].tone },
+    { text: `${runLooks[run.state].word}${isPausedBeside(run) ? ", paused" : ""}`, tone: runLooks[run.state].tone },
     { text: age(context.now - run.createdAt) },
     { text: situation(run, context.now) },
   ]);

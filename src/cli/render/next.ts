@@ -2,6 +2,7 @@
 import type { DecisionView, EffectView, RunSummary } from "../../host/api.ts";
 import { wrap } from "../../text/cells.ts";
 import { isFinal } from "../exitCodes.ts";
+import { isPausedBeside } from "./words.ts";
 
 /** Makes the command line of these words; see `Environment.command`. */
 export type CommandLine = (...words: readonly string[]) => string;
@@ -30,7 +31,8 @@ export function nextCommands(view: RunSummary, command: CommandLine): readonly N
   const answers = view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, command));
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command));
   if (isFinal(view.state)) return settlements;
-  const resume = answers.length > 0 ? [] : [{ command: command("resume", view.id), when: settlements.length === 0 ? "" : "Then go on:" }];
+  const isHeldUp = answers.length === 0 || isPausedBeside(view);
+  const resume = isHeldUp ? [{ command: command("resume", view.id), when: answers.length + settlements.length === 0 ? "" : "Then go on:" }] : [];
   return [...answers, ...settlements, ...resume];
 }
 

@@ -9,7 +9,7 @@ import { isFinal, isParked } from "../exitCodes.ts";
 import type { Paint } from "./style.ts";
 import { duration } from "./time.ts";
 import { valueLines } from "./value.ts";
-import { runLooks } from "./words.ts";
+import { isPausedBeside, runLooks } from "./words.ts";
 
 export interface OutcomeContext {
   readonly now: number;
@@ -63,7 +63,9 @@ function standing(view: RunView, { stopped, now }: OutcomeContext): string {
   if (stopped === "left" && isMoving(view.state)) return `Left. ${name} goes on in its host.`;
   if (stopped === "stopped") return `Stopped. ${name} is safe: everything it has saved is kept.`;
   const waits = view.decisions.some((decision) => decision.state === "open") ? " for an answer" : "";
-  return `${name} ${sentences[view.state]}${waits}${view.endedAt === null ? "" : ` after ${duration((view.endedAt ?? now) - view.createdAt)}`}.`;
+  const after = view.endedAt === null ? "" : ` after ${duration((view.endedAt ?? now) - view.createdAt)}`;
+  const paused = isPausedBeside(view) ? " It is paused too: no further step begins before it is resumed." : "";
+  return `${name} ${sentences[view.state]}${waits}${after}.${paused}`;
 }
 
 /** A host would take it further by itself. */

@@ -9,7 +9,7 @@ import type { Paint } from "./style.ts";
 import { tableLines, type Cell, type Column } from "./table.ts";
 import { age, duration, localTime } from "./time.ts";
 import { valueLines } from "./value.ts";
-import { decisionLooks, runLooks, visitLooks } from "./words.ts";
+import { decisionLooks, isPausedBeside, runLooks, visitLooks } from "./words.ts";
 
 export interface PageContext {
   readonly now: number;
@@ -35,11 +35,13 @@ export function runPage(run: RunView, context: PageContext): readonly string[] {
 function headLines(run: RunView, { now, width, paint }: PageContext): readonly string[] {
   const { word, tone } = runLooks[run.state];
   const current = run.current === null ? "" : ` at ${visibleLine(run.current)}`;
+  const since = run.since === null ? "" : ` for ${age(now - run.since)}`;
+  const paused = isPausedBeside(run) ? ", and paused" : "";
   const ended = run.endedAt === null ? "" : `, ended ${localTime(run.endedAt, now)} after ${duration(run.endedAt - run.createdAt)}`;
   return [
     ...wrap(visibleLine(run.workflow), width).map((line) => paint("strong", line)),
     ...wrap(run.id, width),
-    ...wrap(`${word}${current}`, width).map((line) => paint(tone, line)),
+    ...wrap(`${word}${current}${since}${paused}`, width).map((line) => paint(tone, line)),
     ...(run.reason === null ? [] : wrap(`${visibleLine(run.reason.code)}: ${run.reason.message}`, width)),
     ...wrap(`started ${localTime(run.createdAt, now)} (${age(now - run.createdAt)} ago)${ended}`, width),
     "",

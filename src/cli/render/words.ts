@@ -1,6 +1,7 @@
 /** The words, marks and tones of states: one table each. */
 import type { DecisionState, EffectState, RunState } from "../../../persistence/store.ts";
-import type { VisitView } from "../../host/api.ts";
+import type { RunSummary, VisitView } from "../../host/api.ts";
+import { isFinal } from "../exitCodes.ts";
 import type { Tone } from "./style.ts";
 
 interface Look {
@@ -51,3 +52,7 @@ export const effectLooks: Readonly<Record<EffectState, Look>> = {
   ambiguous: { word: "ambiguous", tone: "bad" },
   dropped: { word: "dropped", tone: "quiet" },
 };
+
+/** A pause that stands beside the state and does not show in it. */
+export const isPausedBeside = ({ state, pausedAt }: Pick<RunSummary, "state" | "pausedAt">): boolean =>
+  pausedAt !== null && state !== "paused" && state !== "pausing" && !isFinal(state);
