@@ -1,7 +1,7 @@
 /** Which run of a session may go on: one at a time, a rule of the database. Those that were parked meanwhile wait for their turn, the oldest first. */
 import type { RunRow, Store } from "../../persistence/store.ts";
 import { runMachine } from "../../machines/runMachine.ts";
-import { isPawlError, PawlError } from "../errors.ts";
+import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import type { Change, Runtime } from "../runtime/runtime.ts";
 import { isReturning, reserves, runContext } from "./runDefinition.ts";
 import { readView } from "./snapshots.ts";
@@ -54,7 +54,11 @@ export class SessionQueue {
     if (change.kind !== "actor" || change.view.record.machineId !== runMachine.id) return;
     const { session } = runContext(change.view);
     if (session === null || reserves(change.view)) return;
-    void this.offerSession(session).catch((error: unknown) => process.emitWarning(`Pawl: ${error instanceof Error ? error.message : String(error)}`));
+    void this.offerSession(session).catch((error: unknown) => {
+      // Whoever drives a run is told that the store refuses, or that the host closes; the session is offered again when the run is driven.
+      if (isPawlError(error) && (error.kind === "environment" || error.code === "closed")) return;
+      process.emitWarning(`Pawl: ${messageOf(error)}`);
+    });
   }
 
   private async offerSession(session: string): Promise<void> {

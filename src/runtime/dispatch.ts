@@ -8,7 +8,7 @@ import { Draft, newLayer, type Layer, type Reads } from "./draft.ts";
 /** A dispatch waiting to be computed. `compute` writes into the draft only; it may run again. */
 export interface Dispatch<T> {
   readonly eventId: string;
-  /** Epoch ms at which it was received: what it counts for. */
+  /** Epoch ms at which it was received: what it counts for, unless it must be computed again after others. */
   readonly at: number;
   readonly compute: (draft: Draft, faults: Faults) => Promise<T>;
   /** Pawl's own event: a machine that throws, or loops, is faulted instead of refusing it. */
@@ -50,6 +50,8 @@ export class Dispatcher {
   private readonly options: DispatchOptions;
   private readonly queue: Waiting[] = [];
   private pumping = false;
+  /** Time of the newest commit. */
+  private committedAt = 0;
   /** Why the store refused for good: whatever is still queued meets the same, though the disk may be free again. */
   private refusal: PawlError | null = null;
   private idleWaiters: (() => void)[] = [];
@@ -130,6 +132,11 @@ export class Dispatcher {
     const again: Waiting[] = [];
     let written = 0;
     for (const { waiting, draft, outcome } of group) {
+      // Its answer may rest on one before it that was not written after all.
+      if (draft === null && again.length > 0) {
+        again.push(waiting);
+        continue;
+      }
       if (draft !== null) {
         const result = results[written];
         written += 1;
@@ -149,6 +156,7 @@ export class Dispatcher {
           again.push(waiting);
           continue;
         }
+        this.committedAt = Math.max(this.committedAt, draft.at);
         this.options.onCommitted(draft);
       }
       if ("error" in outcome) waiting.reject(outcome.error);
@@ -179,7 +187,8 @@ export class Dispatcher {
     const { dispatch } = waiting;
     const faults = new Map<number, unknown>();
     for (;;) {
-      const draft = new Draft(dispatch.eventId, dispatch.at, overlay, this.options.reads);
+      // One that is computed again comes after what came after it: time does not run back in the journal.
+      const draft = new Draft(dispatch.eventId, Math.max(dispatch.at, this.committedAt), overlay, this.options.reads);
       try {
         const answer = await dispatch.compute(draft, faults);
         return { waiting, draft: draft.isEmpty ? null : draft, outcome: { answer } };

@@ -1,11 +1,15 @@
 /** Faults planted into the real parts, to see that the rules find them: each replaces one thing that keeps a promise. */
-import type { Commit, CommitResult, Store } from "../../persistence/store.ts";
+import type { Commit, CommitResult, RowWrite, Store } from "../../persistence/store.ts";
 import { StateCache } from "../../src/runtime/cache.ts";
 import { Cascade } from "../../src/runtime/cascade.ts";
 import { Dispatcher } from "../../src/runtime/dispatch.ts";
 import { Draft } from "../../src/runtime/draft.ts";
 import { EffectRunner } from "../../src/runtime/effects.ts";
 import { TimerService } from "../../src/runtime/timers.ts";
+import { assign, StateMachine } from "xstate";
+import { runMachine } from "../../machines/runMachine.ts";
+import { runDefinition } from "../../src/host/runDefinition.ts";
+import { SessionQueue } from "../../src/host/sessionQueue.ts";
 
 export interface Planted {
   readonly what: string;
@@ -31,6 +35,16 @@ function plant(of: { readonly prototype: object }, name: string, make: (original
     return () => void Reflect.set(holder, name, original);
   };
 }
+
+/** Replaces a function of an object that there is one of. */
+const replace =
+  (holder: object, name: string, make: (original: unknown) => unknown): (() => () => void) =>
+  () => {
+    const original: unknown = Reflect.get(holder, name);
+    if (original === undefined) throw new TypeError(`there is no ${name} to replace`);
+    Reflect.set(holder, name, make(original));
+    return () => void Reflect.set(holder, name, original);
+  };
 
 /** Changes every commit before it is written. */
 const commits = (change: (commit: Commit) => Commit): (() => () => void) =>
@@ -315,6 +329,51 @@ export const planted: readonly Planted[] = [
           },
       )();
     },
+  },
+  {
+    what: "a paused run's graph is not told to stop",
+    among: "hosts",
+    foundBy: ["SIM-19"],
+    sabotage: replace(runMachine.implementations.actions, "stopGraph", () => () => undefined),
+  },
+  {
+    what: "a run that comes to wait for people forgets that it is paused",
+    among: "hosts",
+    foundBy: ["SIM-19"],
+    sabotage: replace(runMachine.implementations.actions, "standAt", (standAt) => {
+      const { assignment } = standAt as { assignment: (...args: unknown[]) => object }; // what XState's assign gives
+      return assign((...args) => ({ ...assignment(...args), pausedAt: null }));
+    }),
+  },
+  {
+    what: "nothing keeps a session from having two runs",
+    among: "hosts",
+    foundBy: ["SIM-20"],
+    sabotage: replace(runDefinition, "project", (project) => (view: unknown) => {
+      const writes = (project as (view: unknown) => readonly RowWrite[])(view); // Definition's own type
+      return writes.map((write) => (write.table === "runs" ? { ...write, row: { ...write.row, reserves: false } } : write));
+    }),
+  },
+  {
+    what: "a resumed graph has forgotten which nodes it visited",
+    among: "hosts",
+    foundBy: ["SIM-21"],
+    sabotage: plant(
+      StateMachine,
+      "transition",
+      (original) =>
+        function (snapshot, event, ...more) {
+          const after = original.call(this, snapshot, event, ...more) as { context: object }; // a snapshot
+          if (this["id"] === "pawl.graph" && (event as { type: string }).type === "graph.resume") after.context = { ...after.context, visits: {} }; // an event
+          return after;
+        },
+    ),
+  },
+  {
+    what: "a session that is free again is offered to nobody",
+    among: "hosts",
+    foundBy: ["SIM-22"],
+    sabotage: plant(SessionQueue, "offer", () => async () => undefined),
   },
   {
     what: "a cancelled run's steps are not stopped",

@@ -23,6 +23,11 @@ export const faultKinds = [
   "decision answered again",
   "decision answered late",
   "decision answered wrongly",
+  "run paused",
+  "run resumed",
+  "conversation taken back",
+  "run moved to another session",
+  "session refused",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];

@@ -10,12 +10,14 @@ import { turn } from "../core/hold.ts";
 import { newDirectory, readerOf } from "../core/place.ts";
 import type { Scenario } from "../core/simulate.ts";
 import { Violation, type World } from "../core/world.ts";
+import { Holder } from "../parts/holder.ts";
 import { Outside } from "../parts/outside.ts";
 import { Person } from "../parts/person.ts";
 import { oddsOf, Power, type Life, type Tenant } from "../parts/power.ts";
 import { Runs } from "../parts/runs.ts";
 import { EventLoop, Time } from "../parts/time.ts";
 import { EffectBook } from "../rules/effects.ts";
+import { Pauses } from "../rules/pauses.ts";
 import { Replay } from "../rules/replay.ts";
 import { Shelves } from "../rules/shelf.ts";
 import { State } from "../rules/state.ts";
@@ -118,9 +120,19 @@ export const hosts = (): Scenario => ({
     const book: EffectBook = new EffectBook(state, replay, outside, person, null);
     const shelves = new Shelves(replay);
     // The directory is part of what a run stores: the same each time.
-    const runs = new Runs(world, power, () => tenant.host, shelves, works, sep);
-    world.parts.push(power, new EventLoop(world), runs, outside, person, new Time(world, random.pick([0, 0, 1])));
-    world.rules.push(new Stored(world, power, state, replay, book, (write) => shelves.put(write)), shelves, runs, power, book);
+    const pauses = new Pauses(replay, shelves, state);
+    const holder = new Holder(world, power, () => tenant.host, pauses, random.pick([0, 0.4, 2]));
+    const runs = new Runs(world, power, () => tenant.host, shelves, pauses, works, sep);
+    world.parts.push(power, new EventLoop(world), runs, holder, outside, person, new Time(world, random.pick([0, 0, 1])));
+    world.rules.push(
+      new Stored(world, power, state, replay, book, { row: (write) => shelves.put(write), look: (rows, actors) => pauses.look(rows, actors) }),
+      shelves,
+      runs,
+      holder,
+      power,
+      book,
+      pauses,
+    );
     const undo = [
       replaced(
         globalThis,

@@ -4,6 +4,7 @@ import { isPawlError, messageOf } from "../../../src/errors.ts";
 import type { DecisionRow, RunRow } from "../../../persistence/store.ts";
 import type { Random } from "../core/random.ts";
 import { must, Violation, type Choice, type Part, type Rule, type World } from "../core/world.ts";
+import { sessions, type Standing } from "./holder.ts";
 import { isStorageError, type Life, type Power } from "./power.ts";
 
 /** A workflow file and inputs for it. */
@@ -16,7 +17,11 @@ interface Start {
   readonly key: string;
   readonly work: string;
   readonly input: unknown;
+  /** The conversation that it is started from, if there is one. */
+  readonly session: string | null;
   readonly ids: Set<string>;
+  /** Told that its session has another run. */
+  refused: boolean;
 }
 
 interface Answer {
@@ -35,28 +40,43 @@ export interface Shelf {
 }
 
 const finalStates: readonly string[] = ["completed", "failed", "timedOut", "cancelled"];
-const drivable: readonly string[] = ["queued", "starting", "running", "blocked"];
+const drivable: readonly string[] = ["queued", "starting", "running", "pausing", "blocked"];
 /** What an answer may be refused with when it is the right one for an open decision. */
 const maxLive = 3;
+/** Times that a run is driven in calm weather while its session is free. */
+const maxTries = 20;
 
 export class Runs implements Part, Rule {
   readonly name = "runs";
   private readonly starts = new Map<string, Start>();
   private readonly answers = new Map<string, Answer>();
   private readonly driven = new Map<string, { readonly life: Life; readonly abort: AbortController }>();
+  /** Checked when the rules have seen what was stored meanwhile. */
+  private readonly due: (() => void)[] = [];
+  private readonly tries = new Map<string, number>();
   private readonly calling = new Map<string, Life>();
   private readonly world: World;
   private readonly power: Power;
   private readonly host: () => EmbeddedHost | null;
   private readonly shelf: Shelf;
+  private readonly standing: Standing;
   private readonly works: { readonly [name: string]: Work };
   private readonly cwd: string;
 
-  constructor(world: World, power: Power, host: () => EmbeddedHost | null, shelf: Shelf, works: { readonly [name: string]: Work }, cwd: string) {
+  constructor(
+    world: World,
+    power: Power,
+    host: () => EmbeddedHost | null,
+    shelf: Shelf,
+    standing: Standing,
+    works: { readonly [name: string]: Work },
+    cwd: string,
+  ) {
     this.world = world;
     this.power = power;
     this.host = host;
     this.shelf = shelf;
+    this.standing = standing;
     this.works = works;
     this.cwd = cwd;
   }
@@ -68,7 +88,8 @@ export class Runs implements Part, Rule {
     if (live.length < maxLive) {
       const name = random.pick(Object.keys(this.works));
       const input = random.pick(this.works[name]?.inputs ?? [{}]);
-      choices.push({ op: `runs start k${this.starts.size + 1} ${name} ${JSON.stringify(input)}`, weight: 8 });
+      const session = random.chance(0.5) ? ` ${random.pick(sessions)}` : "";
+      choices.push({ op: `runs start k${this.starts.size + 1} ${name} ${JSON.stringify(input)}${session}`, weight: 8 });
     }
     if (this.starts.size > 0) choices.push({ op: `runs again ${random.pick([...this.starts.keys()])}`, weight: 1 });
     const idle = live.filter(({ id, state }) => drivable.includes(state) && !this.isDriven(id));
@@ -87,9 +108,9 @@ export class Runs implements Part, Rule {
     if (!this.power.isUp || host === null) return false;
     switch (what) {
       case "start": {
-        const [work = "", input = "null"] = rest;
+        const [work = "", input = "null", session = null] = rest;
         if (this.starts.has(id)) return false;
-        const start: Start = { key: id, work, input: JSON.parse(input), ids: new Set() };
+        const start: Start = { key: id, work, input: JSON.parse(input), session, ids: new Set(), refused: false };
         this.starts.set(id, start);
         this.start(host, start);
         return true;
@@ -103,6 +124,7 @@ export class Runs implements Part, Rule {
         return start !== undefined;
       }
       case "drive":
+        if (this.world.calm) this.countTries(id);
         return this.drive(host, id);
       case "leave": {
         const drive = this.driven.get(id);
@@ -111,16 +133,18 @@ export class Runs implements Part, Rule {
         return true;
       }
       case "look":
+        if (!this.shelf.runs.has(id)) return false;
         this.call(`look ${id}`, host.run(id), (view) => must(view.id === id, "SIM-11", () => `run ${id} is shown as ${view.id}`));
         return true;
       case "cancel":
+        if (!this.shelf.runs.has(id)) return false;
         this.call(`cancel ${id}`, host.cancel(id, "user"), (view) =>
           must(finalStates.includes(view.state), "SIM-1", () => `run ${id} was cancelled, its caller was told, and it is ${view.state}`),
         );
         return true;
       case "answer": {
         const [decision = "", choice = ""] = rest;
-        if (this.answers.has(id)) return false;
+        if (this.answers.has(id) || !this.shelf.decisions.has(decision)) return false;
         const answer: Answer = { key: id, decision, choice, results: [], refused: false };
         this.answers.set(id, answer);
         if (this.shelf.decisions.get(decision)?.state !== "open") this.world.fault("decision answered late");
@@ -143,10 +167,11 @@ export class Runs implements Part, Rule {
 
   need(): string | null {
     if (!this.power.isUp) return null;
-    for (const { key, ids } of this.starts.values()) if (ids.size === 0 && !this.isCalling(`start ${key}`)) return `runs again ${key}`;
+    for (const { key, ids, refused } of this.starts.values()) if (ids.size === 0 && !refused && !this.isCalling(`start ${key}`)) return `runs again ${key}`;
     for (const answer of this.answers.values())
       if (answer.results.length === 0 && !answer.refused && !this.isCalling(`answer ${answer.key}`)) return `runs repeat ${answer.key}`;
     for (const { id, state } of this.live()) if (drivable.includes(state) && !this.isDriven(id)) return `runs drive ${id}`;
+    for (const row of this.live()) if (this.couldReturn(row) && !this.isDriven(row.id)) return `runs drive ${row.id}`;
     for (const { id, run, state, deadlineAt } of this.shelf.decisions.values()) {
       const isOpen = state === "open" && deadlineAt === null && this.live().some((row) => row.id === run);
       if (isOpen && ![...this.answers.values()].some((answer) => answer.decision === id && answer.key.startsWith("last")))
@@ -156,6 +181,7 @@ export class Runs implements Part, Rule {
   }
 
   check(): void {
+    for (const check of this.due.splice(0)) check();
     for (const { key, ids } of this.starts.values()) must(ids.size <= 1, "SIM-2", () => `the runs ${[...ids].join(" and ")} were started under one key ${key}`);
     for (const id of [...this.starts.values()].flatMap(({ ids }) => [...ids]))
       must(this.shelf.runs.has(id), "SIM-1", () => `run ${id} was started, its caller was told, and it is not stored`);
@@ -179,6 +205,22 @@ export class Runs implements Part, Rule {
     for (const row of this.shelf.decisions.values()) must(row.state !== "open", "SIM-13", () => `decision ${row.id} is open though its run is over`);
     for (const [id, { life }] of this.driven) must(!life.alive, "SIM-13", () => `driving ${id} never came to its end`);
     for (const [what, life] of this.calling) must(!life.alive, "SIM-13", () => `${what} was never answered`);
+  }
+
+  /** It waits for its session alone, which no run has. */
+  private couldReturn({ id, state, session }: RunRow): boolean {
+    if (state !== "waiting" || session === null || this.standing.isHeldUp(id)) return false;
+    if (this.live().some((row) => row.session === session && row.reserves)) return false;
+    return ![...this.shelf.decisions.values()].some((decision) => decision.run === id && decision.state === "open");
+  }
+
+  /** Driving is what offers a session that got free while no process was there. */
+  private countTries(run: string): void {
+    const row = this.shelf.runs.get(run);
+    if (row === undefined || !this.couldReturn(row)) return;
+    const tries = (this.tries.get(run) ?? 0) + 1;
+    this.tries.set(run, tries);
+    if (tries > maxTries) this.world.stray(new Violation("SIM-22", `run ${run} waits for session ${String(row.session)}, which is free, and does not get it`));
   }
 
   private live(): readonly RunRow[] {
@@ -211,9 +253,19 @@ export class Runs implements Part, Rule {
     return choices;
   }
 
-  private start(host: EmbeddedHost, { key, work, input, ids }: Start): void {
+  private start(host: EmbeddedHost, start: Start): void {
+    const { key, work, input, session, ids } = start;
     const file = this.works[work]?.file ?? "";
-    this.call(`start ${key}`, host.start({ workflow: file, input, cwd: this.cwd, idempotencyKey: key }), ({ id }) => void ids.add(id));
+    const since = this.standing.looks;
+    const asked = host.start({ workflow: file, input, cwd: this.cwd, idempotencyKey: key, ...(session === null ? {} : { session }) });
+    this.call(`start ${key}`, asked, ({ id }) => void ids.add(id), {
+      whenRefused: () => {
+        if (session === null) throw new Violation("SIM-14", `start ${key} was refused, and it has no session`);
+        this.world.fault("session refused");
+        start.refused = true;
+        this.due.push(() => this.standing.wasTaken(session, since));
+      },
+    });
   }
 
   private drive(host: EmbeddedHost, run: string): boolean {
@@ -257,7 +309,7 @@ export class Runs implements Part, Rule {
     );
   }
 
-  private call<T>(what: string, work: Promise<T>, then: (value: T) => void): void {
+  private call<T>(what: string, work: Promise<T>, then: (value: T) => void, { whenRefused }: { whenRefused?: () => void } = {}): void {
     const { life } = this.power;
     this.calling.set(what, life);
     work.then(
@@ -273,7 +325,13 @@ export class Runs implements Part, Rule {
       },
       (error: unknown) => {
         this.calling.delete(what);
-        this.told(life, what, error);
+        if (whenRefused === undefined || !life.alive || !isPawlError(error) || error.code !== "refused") return this.told(life, what, error);
+        this.world.see(`${what} is refused: ${messageOf(error)}`);
+        try {
+          whenRefused();
+        } catch (violation) {
+          this.world.stray(violation);
+        }
       },
     );
   }

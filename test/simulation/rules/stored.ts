@@ -1,5 +1,5 @@
 /** What stands in the database is what the replayed journal says: actors, timers, index rows (SIM-6 to SIM-11), and the effects of rules/effects.ts. */
-import type { RowWrite, TimerRecord } from "../../../persistence/store.ts";
+import type { ActorRecord, JournalRow, RowWrite, TimerRecord } from "../../../persistence/store.ts";
 import { must, type Rule } from "../core/world.ts";
 import type { Power } from "../parts/power.ts";
 import type { World } from "../core/world.ts";
@@ -10,6 +10,14 @@ import type { State } from "./state.ts";
 
 const everyTimer = 10_000;
 
+/** Who else wants to know what was stored. */
+export interface Watcher {
+  /** Every index row that was written. */
+  row(write: RowWrite): void;
+  /** What each look at the journal brought, index rows first. */
+  look(rows: readonly JournalRow[], actors: readonly ActorRecord[]): void;
+}
+
 export class Stored implements Rule {
   private readonly world: World;
   private readonly power: Power;
@@ -17,16 +25,15 @@ export class Stored implements Rule {
   private readonly replay: Replay;
   private readonly effects: EffectBook;
 
-  private readonly onRow: ((write: RowWrite) => void) | undefined;
+  private readonly watcher: Watcher | undefined;
 
-  /** `onRow` is given every index row that was written. */
-  constructor(world: World, power: Power, state: State, replay: Replay, effects: EffectBook, onRow?: (write: RowWrite) => void) {
+  constructor(world: World, power: Power, state: State, replay: Replay, effects: EffectBook, watcher?: Watcher) {
     this.world = world;
     this.power = power;
     this.state = state;
     this.replay = replay;
     this.effects = effects;
-    this.onRow = onRow;
+    this.watcher = watcher;
   }
 
   async check(): Promise<void> {
@@ -52,6 +59,7 @@ export class Stored implements Rule {
       await this.checkRows(told, told.definition.project?.({ record, ...partsOf(record.snapshot) }) ?? []);
     }
     await this.checkTimers();
+    this.watcher?.look(rows, actors);
     await this.effects.follow();
   }
 
@@ -71,7 +79,7 @@ export class Stored implements Rule {
     for (const write of projected) {
       const { table, row } = write;
       const found: unknown = (await this.state.store.query(table, { id: row.id }, { limit: 1 })).items[0];
-      this.onRow?.(write);
+      this.watcher?.row(write);
       must(isSame(found, row), "SIM-11", () => `the row of ${told.id} in ${table} is ${JSON.stringify(found)}, its snapshot says ${JSON.stringify(row)}`);
     }
   }

@@ -1,0 +1,124 @@
+/** SIM-19, SIM-20, SIM-21: what holds runs up. A paused run enters no node and stays paused until it is resumed; a session has one run at a time;
+ *  and a run that was held up ends as it would have ended. */
+import type { ActorRecord, JournalRow, RunState } from "../../../persistence/store.ts";
+import { must, Violation, type Rule } from "../core/world.ts";
+import type { Standing } from "../parts/holder.ts";
+import { isSame, type EventLike, type Told } from "./chronicle.ts";
+import type { Replay } from "./replay.ts";
+import type { Shelves } from "./shelf.ts";
+import type { State } from "./state.ts";
+
+interface Seen {
+  readonly pausedAt: number | null;
+  readonly value: unknown;
+  /** Entries into nodes so far; null: the graph has not begun. */
+  readonly step: number | null;
+}
+
+/** What tells a graph to stop and to go on. */
+const signals: readonly string[] = ["graph.pause", "graph.resume"];
+const page = 1000;
+/** States in which a run has its session for itself. */
+const openStates: readonly RunState[] = ["queued", "starting", "running", "pausing", "held"];
+
+export class Pauses implements Rule, Standing {
+  looks = 0;
+  readonly runs: Standing["runs"];
+  private readonly replay: Replay;
+  private readonly state: State;
+  private readonly seen = new Map<string, Seen>();
+  /** The look at which a run was last resumed. */
+  private readonly resumed = new Map<string, number>();
+  /** The last look at which a run had the session. */
+  private readonly taken = new Map<string, number>();
+
+  constructor(replay: Replay, shelves: Shelves, state: State) {
+    this.replay = replay;
+    this.runs = shelves.runs;
+    this.state = state;
+  }
+
+  isHeldUp(run: string): boolean {
+    const seen = this.seen.get(run);
+    return seen !== undefined && (seen.pausedAt !== null || (typeof seen.value === "object" && isSame(seen.value, { running: "held" })));
+  }
+
+  wasPaused(run: string, since: number): void {
+    const isOver = this.replay.actors.get(run)?.status !== "active";
+    must(
+      isOver || this.seen.get(run)?.pausedAt !== null || (this.resumed.get(run) ?? -1) >= since,
+      "SIM-19",
+      () => `whoever paused ${run} was told so, and it is not paused`,
+    );
+  }
+
+  wasTaken(session: string, since: number): void {
+    must((this.taken.get(session) ?? -1) >= since, "SIM-20", () => `session ${session} was refused, and no run had it`);
+  }
+
+  /** After each look at the journal. @throws Violation */
+  look(rows: readonly JournalRow[], actors: readonly ActorRecord[]): void {
+    this.looks += 1;
+    for (const { actor, type } of rows) if (type === "run.resume") this.resumed.set(actor, this.looks);
+    for (const run of new Set(actors.map(({ root }) => root))) this.compare(run);
+    const holders = new Map<string, string>();
+    for (const { id, session, state } of this.runs.values()) {
+      // By its state, not by the column that the database compares.
+      if (session === null || !openStates.includes(state)) continue;
+      const other = holders.get(session);
+      must(other === undefined, "SIM-20", () => `session ${session} has both ${other ?? ""} and ${id}`);
+      holders.set(session, id);
+      this.taken.set(session, this.looks);
+    }
+  }
+
+  async atEnd(): Promise<void> {
+    for (const run of this.runs.keys()) await this.retell(run);
+  }
+
+  private compare(run: string): void {
+    const told = this.replay.actors.get(run);
+    if (told === undefined || !this.runs.has(run)) return;
+    const before = this.seen.get(run);
+    const now = this.read(told);
+    this.seen.set(run, now);
+    if (before === undefined || before.pausedAt === null || told.status !== "active" || this.resumed.get(run) === this.looks) return;
+    must(now.pausedAt !== null, "SIM-19", () => `${run} was paused, nobody resumed it, and it is not paused any more`);
+    must(now.step === before.step, "SIM-19", () => `${run} is paused, and entered a node: its step ${String(before.step)} became ${String(now.step)}`);
+  }
+
+  private read(told: Told): Seen {
+    const { value, context } = JSON.parse(told.snapshot) as { readonly value: unknown; readonly context: { readonly pausedAt: number | null } }; // runMachine's
+    const graph = this.replay.actors.get(`${told.id}/graph`);
+    if (graph === undefined || graph.snapshot === "") return { pausedAt: context.pausedAt, value, step: null };
+    const of = JSON.parse(graph.snapshot) as { readonly context: { readonly step: number } }; // GraphContext
+    return { pausedAt: context.pausedAt, value, step: of.context.step };
+  }
+
+  /** The graph told once more without a word of stopping: whatever held the run up, it visits what it would have visited, and ends the same. */
+  private async retell(run: string): Promise<void> {
+    const graph = this.replay.actors.get(`${run}/graph`);
+    if (graph?.status !== "done") return;
+    const rows: JournalRow[] = [];
+    for (let from = 1; from <= graph.revision; from += page) rows.push(...(await this.state.store.journal(graph.id, from, page)));
+    if (!rows.some(({ type }) => signals.includes(type))) return;
+    const stepper = this.replay.stepper(graph.definition);
+    let now: ReturnType<typeof stepper.init> | undefined;
+    for (const row of rows) {
+      if (signals.includes(row.type)) continue;
+      const payload = await this.replay.payload(row);
+      const event: EventLike = { at: row.at, id: row.eventId, ...payload, type: row.type };
+      now = now === undefined ? stepper.init(graph.id, graph.parent, payload["input"], graph.childKey) : stepper.step(now.next, event);
+    }
+    if (now === undefined) throw new Violation("SIM-21", `${graph.id} has no journal`);
+    const [without, stored] = [JSON.parse(stepper.persist(now.next).snapshot), JSON.parse(graph.snapshot)] as readonly {
+      readonly context: object;
+      readonly output: unknown;
+    }[]; // XState's own format
+    must(
+      now.status === "done" && isSame(without?.output, stored?.output) && isSame({ ...without?.context, paused: false }, { ...stored?.context, paused: false }),
+      "SIM-21",
+      () => `${run} was held up and ended as ${JSON.stringify(stored)}; without that it would have ended as ${JSON.stringify(without)}`,
+    );
+  }
+}
