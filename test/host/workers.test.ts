@@ -5,7 +5,7 @@ import type { EmbeddedHost, RunView } from "../../src/host/api.ts";
 import { nonHumanVariable } from "../../src/cli/environment.ts";
 import { source } from "../house/source.ts";
 import { askNode, openCode, person, Project, watch } from "./kit.ts";
-import { losesThreeTimes, marked, never, openWithWorkers as open, tries, waysToGo } from "./workerKit.ts";
+import { losesThreeTimes, marked, openWithWorkers as open, tries, waysToGo } from "./workerKit.ts";
 
 const lines = (host: EmbeddedHost): string[] => {
   const told: string[] = [];
@@ -20,18 +20,22 @@ test.each(waysToGo.filter(({ isLong }) => !isLong))(
   (way) => losesThreeTimes(way),
 );
 
-test("WORKER-2 a step that loses its worker once goes on in a new one, and so does what was open beside it", async () => {
+test("WORKER-2 one that loses its worker three times costs those that were open beside it one attempt, for it goes on in a worker of its own", async () => {
   const project = new Project();
   const host = await open(project);
-  const go = project.file("go");
+  const go = JSON.stringify(project.file("go"));
+  const until = (file: string): string => `while (!existsSync(${file})) await new Promise((r) => setTimeout(r, 5));`;
+  const end = JSON.stringify(project.file("end"));
   const file = project.workflow(
-    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} if (attempt > 1) return input.task; if (input.task === "b") while (!existsSync(${JSON.stringify(go)})) await new Promise((r) => setTimeout(r, 5)); if (input.task === "b") process.exit(1); ${never} } }))`,
+    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} if (input.task === "bad") { ${until(go)} process.exit(1); } ${until(end)} return input.task; } }))`,
   );
-  const ids = await Promise.all(["a", "b"].map(async (task) => (await project.start(host, file, { task })).id));
-  const driven = Promise.all(ids.map((id) => host.drive(id)));
-  await vi.waitFor(() => expect(tries(project)).toHaveLength(2), { timeout: 15_000 });
+  const ids = await Promise.all(["a", "b", "bad"].map(async (task) => (await project.start(host, file, { task })).id));
+  const driven = ids.map((id) => host.drive(id));
+  await vi.waitFor(() => expect(tries(project)).toHaveLength(3), { timeout: 15_000 });
   project.write("go", "");
-  expect((await driven).map(({ state, result, visits }) => [state, result, visits[0]?.attempt])).toEqual([
+  expect(await driven[2]).toMatchObject({ state: "failed", reason: { code: "workerCrashed" }, visits: [{ attempt: 3 }] });
+  project.write("end", "");
+  expect((await Promise.all(driven)).slice(0, 2).map(({ state, result, visits }) => [state, result, visits[0]?.attempt])).toEqual([
     ["completed", "a", 2],
     ["completed", "b", 2],
   ]);
@@ -120,19 +124,21 @@ test("WORKER-6 what code prints is told as lines of the visit that printed it, a
   const project = new Project();
   const host = await open(project);
   const told = lines(host);
-  const go = JSON.stringify(project.file("go"));
+  const until = (file: string): string => `while (!existsSync(${JSON.stringify(project.file(file))})) await new Promise((r) => setTimeout(r, 5));`;
   const file = project.workflow(
-    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} console.log("begin %s", input.task); while (!existsSync(${go})) await new Promise((r) => setTimeout(r, 5)); console.error("err " + input.task); process.stdout.write("two\\nlines " + input.task); if (input.task === "b") { console.log("\\nbye"); process.exit(1); } } }))`,
+    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} if (attempt > 1) return; console.log("begin %s", input.task); ${until("go")} console.error("err " + input.task); process.stdout.write("two\nlines " + input.task); if (input.task === "b") { ${until("end")} console.log("\nbye"); process.exit(1); } } }))`,
   );
   const ids = await Promise.all(["a", "b"].map(async (task) => (await project.start(host, file, { task })).id));
-  const driven = Promise.all(ids.map((id) => host.drive(id)));
+  const driven = ids.map((id) => host.drive(id));
   await vi.waitFor(() => expect(tries(project)).toHaveLength(2), { timeout: 15_000 });
   expect(new Set(tries(project).map(({ pid }) => pid)).size).toBe(1);
   project.write("go", "");
-  await driven;
+  expect(await driven[0]).toMatchObject({ state: "completed", visits: [{ attempt: 1 }] });
+  project.write("end", "");
+  expect(await driven[1]).toMatchObject({ state: "completed", visits: [{ attempt: 2 }] });
   const of = (index: number): string[] => told.filter((line) => line.startsWith((ids[index] ?? "").slice(-4))).map((line) => line.slice(5));
-  expect(of(0).slice(0, 4)).toEqual(["work: begin a", "work: err a", "work: two", "work: lines a"]);
-  expect(of(1).slice(0, 5)).toEqual(["work: begin b", "work: err b", "work: two", "work: lines b", "work: bye"]);
+  expect(of(0)).toEqual(["work: begin a", "work: err a", "work: two", "work: lines a"]);
+  expect(of(1)).toEqual(["work: begin b", "work: err b", "work: two", "work: lines b", "work: bye"]);
 });
 
 test("WORKER-7 a cancel reaches the signal in the worker in less than a second", async () => {

@@ -11,6 +11,8 @@ export const channelFd = 3;
 export const lifelineFd = 4;
 
 const headBytes = 4;
+/** Below this a message is copied to be written at once. */
+const copyLimit = 64 * 1024;
 
 /** A message that is larger than the channel carries. */
 export class FrameTooLarge extends Error {
@@ -57,7 +59,11 @@ export class Frames {
     if (body.byteLength > frameLimit) throw new FrameTooLarge(body.byteLength);
     const head = Buffer.alloc(headBytes);
     head.writeUInt32BE(body.byteLength);
-    this.socket.write(Buffer.concat([head, body]));
+    if (body.byteLength < copyLimit) this.socket.write(Buffer.concat([head, body]));
+    else {
+      this.socket.write(head);
+      this.socket.write(body);
+    }
   }
 
   close(): void {

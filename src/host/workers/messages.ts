@@ -1,6 +1,7 @@
 /** The closed vocabulary between host and worker, checked on both sides. Values of authors travel as JSON text: structured clone would refuse some that JSON carries. */
 import { z } from "zod";
 import { Graph } from "../../workflow/graph.ts";
+import { lineLimit } from "../boundedOutput.ts";
 import { WireError } from "./wireError.ts";
 
 const text = z.string();
@@ -89,7 +90,7 @@ export const FromWorker = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("ready") }),
   z.strictObject({ kind: z.literal("answered"), call: number, answer: z.unknown() }),
   z.strictObject({ kind: z.literal("threw"), call: number, error: WireError }),
-  z.strictObject({ kind: z.literal("line"), call: number, line: text }),
+  z.strictObject({ kind: z.literal("line"), call: number, line: text.max(lineLimit) }),
   /** Something was thrown that nothing caught: the process is about to end. */
   z.strictObject({ kind: z.literal("lastWords"), message: text }),
   z.strictObject({ kind: z.literal("pong") }),

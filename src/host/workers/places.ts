@@ -3,9 +3,13 @@ import { PawlError } from "../../errors.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { WorkerProcess, type ProcessOptions } from "./workerProcess.ts";
 
-/** What a worker is for: `key` null asks for a new one that serves this once. */
+/**
+ * What a worker is for. `shared`: whoever names the same key, and it is kept for a while. `own`: the same, and it ends when nobody needs it.
+ * `launch`: as `own`, but it has room of its own, so that work that takes long keeps nobody from starting a run.
+ */
 export interface Place {
-  readonly key: string | null;
+  readonly kind: "shared" | "own" | "launch";
+  readonly key: string;
   readonly cwd: string;
 }
 
@@ -14,8 +18,11 @@ export interface PlacesOptions extends Pick<ProcessOptions, "blockedMs" | "memor
   readonly atOnce: number;
 }
 
+/** Launches that load at once. */
+const launchesAtOnce = 2;
+
 interface Slot {
-  readonly key: string | null;
+  readonly place: Place;
   readonly worker: WorkerProcess;
   users: number;
   stopIdle: (() => void) | null;
@@ -33,12 +40,14 @@ interface Waiter {
   readonly refused: (error: unknown) => void;
 }
 
+const isLaunch = ({ kind }: Place): boolean => kind === "launch";
+
 export class Places {
   private readonly options: PlacesOptions;
   /** Least recently used first. */
   private readonly slots = new Set<Slot>();
   /** On their way out: they count until they are gone. */
-  private readonly leaving = new Set<Promise<void>>();
+  private readonly leaving = new Map<Slot, Promise<void>>();
   private readonly waiters = new Set<Waiter>();
   private closing: Promise<void> | null = null;
 
@@ -46,13 +55,25 @@ export class Places {
     this.options = options;
   }
 
-  /** A worker that is there. @throws workerUnavailable, closed; the signal's reason when it is aborted before there is room */
+  /** A worker that is there. @throws workerUnavailable, closed; GivenUp when the signal is aborted before */
   async take(place: Place, signal: AbortSignal): Promise<Taken> {
     for (;;) {
-      const taken = await this.tried(place, signal);
-      // It may have ended while it was waited for.
-      if (taken.worker.isThere) return taken;
-      taken.leave();
+      const slot = await this.slotFor(place, signal);
+      let left = false;
+      const leave = (): void => {
+        if (left) return;
+        left = true;
+        this.left(slot);
+      };
+      try {
+        await untilAborted(slot.worker.ready, signal);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      if (slot.worker.isThere) return { worker: slot.worker, leave };
+      // It ended while it was waited for.
+      leave();
     }
   }
 
@@ -62,34 +83,16 @@ export class Places {
     return this.closing;
   }
 
-  private async tried(place: Place, signal: AbortSignal): Promise<Taken> {
-    const slot = await this.slotFor(place, signal);
-    let left = false;
-    const leave = (): void => {
-      if (left) return;
-      left = true;
-      this.left(slot);
-    };
-    try {
-      await slot.worker.ready;
-    } catch (error) {
-      leave();
-      throw error;
-    }
-    return { worker: slot.worker, leave };
-  }
-
   private async closeAll(): Promise<void> {
-    const error = new PawlError("closed", "The host was closed. The run is safe: open the state directory again and go on with it.");
-    for (const { refused } of this.waiters) refused(error);
-    this.waiters.clear();
+    for (const { refused } of this.waiters) refused(closed());
     for (const slot of this.slots) this.retire(slot);
-    await Promise.all(this.leaving);
+    await Promise.all(this.leaving.values());
   }
 
   private slotFor(place: Place, signal: AbortSignal): Promise<Slot> {
     return new Promise((resolve, reject) => {
-      if (this.closing !== null) return reject(new PawlError("closed", "The host is closed. Open the state directory again."));
+      if (this.closing !== null) return reject(closed());
+      if (signal.aborted) return reject(new GivenUp());
       const over = (): void => {
         this.waiters.delete(waiter);
         signal.removeEventListener("abort", abort);
@@ -110,7 +113,7 @@ export class Places {
           reject(error);
         },
       };
-      const abort = (): void => waiter.refused(new Error("It was given up while it waited for a worker."));
+      const abort = (): void => waiter.refused(new GivenUp());
       signal.addEventListener("abort", abort, { once: true });
       this.waiters.add(waiter);
       this.serve();
@@ -121,21 +124,27 @@ export class Places {
   private serve(): void {
     let short = 0;
     for (const waiter of this.waiters) {
-      const there = waiter.place.key === null ? undefined : [...this.slots].find(({ key }) => key === waiter.place.key);
+      const there = [...this.slots].find(({ place }) => place.key === waiter.place.key);
       if (there) waiter.given(there);
-      else if (this.slots.size + this.leaving.size < this.options.atOnce) this.open(waiter);
-      else short += 1;
+      else if (this.hasRoom(waiter.place)) this.open(waiter);
+      else if (!isLaunch(waiter.place)) short += 1;
     }
-    const idle = [...this.slots].filter(({ users }) => users === 0);
-    for (const slot of idle.slice(0, Math.max(0, short - this.leaving.size))) this.retire(slot);
+    const goes = [...this.leaving.keys()].filter(({ place }) => !isLaunch(place)).length;
+    const idle = [...this.slots].filter(({ users, place }) => users === 0 && !isLaunch(place));
+    for (const slot of idle.slice(0, Math.max(0, short - goes))) this.retire(slot);
+  }
+
+  private hasRoom(wanted: Place): boolean {
+    const alike = [...this.slots, ...this.leaving.keys()].filter(({ place }) => isLaunch(place) === isLaunch(wanted)).length;
+    return alike < (isLaunch(wanted) ? launchesAtOnce : this.options.atOnce);
   }
 
   private open(waiter: Waiter): void {
     const { blockedMs, memoryMb } = this.options;
-    const { key, cwd } = waiter.place;
+    const { place } = waiter;
     try {
-      const worker = new WorkerProcess({ cwd, blockedMs, memoryMb, onLost: () => this.retire(slot) });
-      const slot: Slot = { key, worker, users: 0, stopIdle: null };
+      const worker = new WorkerProcess({ cwd: place.cwd, blockedMs, memoryMb, onLost: () => this.retire(slot) });
+      const slot: Slot = { place, worker, users: 0, stopIdle: null };
       this.slots.add(slot);
       waiter.given(slot);
     } catch (error) {
@@ -146,7 +155,7 @@ export class Places {
   private left(slot: Slot): void {
     slot.users -= 1;
     if (slot.users > 0 || !this.slots.has(slot)) return;
-    if (slot.key === null) this.retire(slot);
+    if (slot.place.kind !== "shared") this.retire(slot);
     else slot.stopIdle = systemClock.schedule(systemClock.now() + this.options.idleMs, () => this.retire(slot));
     this.serve();
   }
@@ -156,9 +165,25 @@ export class Places {
     if (!this.slots.delete(slot)) return;
     slot.stopIdle?.();
     const gone = slot.worker.end().then(() => {
-      this.leaving.delete(gone);
+      this.leaving.delete(slot);
       this.serve();
     });
-    this.leaving.add(gone);
+    this.leaving.set(slot, gone);
   }
+}
+
+/** The signal was aborted before there was a worker: nothing was asked of anybody. */
+export class GivenUp extends Error {
+  override readonly name = "GivenUp";
+}
+
+const closed = (): PawlError => new PawlError("closed", "The host is closed. The run is safe: open the state directory again and go on with it.");
+
+function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new GivenUp());
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }

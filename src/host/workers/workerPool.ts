@@ -2,7 +2,7 @@
 import type { BuiltDecision } from "../../../machines/contracts/buildRequest.ts";
 import { NotApplied } from "../../../machines/define.ts";
 import { sha256Hex } from "../../digest.ts";
-import { isPawlError, messageOf, PawlError } from "../../errors.ts";
+import { messageOf, PawlError } from "../../errors.ts";
 import { jsonText, readBack } from "../../json.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { Interrupted } from "../../runtime/executor.ts";
@@ -11,9 +11,11 @@ import { digestOfGraph } from "../../workflow/graph.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import type { ShellSpec } from "../../workflow/shellStep.ts";
 import type { AuthorCode, LoadedSources, LoadRequest, PreparedRun, StoredRun, StoredWorkflow, VisitCall, Watch } from "../author/authorCode.ts";
+import { WeightedCache } from "../weightedCache.ts";
 import type { Answer, Body, Method } from "./messages.ts";
-import { Places, type Place } from "./places.ts";
+import { GivenUp, Places, type Place } from "./places.ts";
 import { packRun, packVisit, type Text } from "./texts.ts";
+import type { WorkerProcess } from "./workerProcess.ts";
 
 export interface PoolOptions {
   /** Where the stored sources of this digest stand as files. @throws sourceUnloadable */
@@ -37,9 +39,25 @@ export interface WorkerLimits {
 
 const never: Watch = { signal: new AbortController().signal, report: () => undefined };
 
+/** Visits and starts that have lost a worker: so many are remembered. */
+const lossesKept = 10_000;
+
+/** A call with everything but its directory. */
+interface Question<M extends Method> {
+  readonly place: Place;
+  /** Digest of the sources that it needs as files; null for a launch. */
+  readonly source: string | null;
+  readonly body: (directory: string) => Body<M>;
+  readonly texts: readonly Text[];
+}
+
 export class WorkerPool implements AuthorCode {
   private readonly options: PoolOptions;
   private readonly places: Places;
+  /** Where each worker finds its sources: looked after once for it, since a step must not read all of them again. */
+  private readonly directories = new WeakMap<WorkerProcess, Promise<string>>();
+  private readonly losses = new WeightedCache<true>(lossesKept);
+  private launches = 0;
 
   constructor(options: PoolOptions) {
     const { blockedMs = 30_000, idleMs = 60_000, memoryMb, atOnce = 8 } = options.limits ?? {};
@@ -52,14 +70,12 @@ export class WorkerPool implements AuthorCode {
     const loadMs = this.options.limits?.loadMs ?? 60_000;
     const limit = new AbortController();
     const stop = systemClock.schedule(systemClock.now() + loadMs, () => limit.abort("cancelled"));
+    // A process of its own each time: what the file imports is then what stands there now.
+    this.launches += 1;
+    const place: Place = { kind: "launch", key: `launch ${this.launches}`, cwd };
+    const body = (): Body<"load"> => ({ workflow, cwd, userHome, input: input === undefined ? null : 0 });
     try {
-      // A process of its own each time: what the file imports is then what stands there now.
-      const place = { key: null, cwd };
-      const loaded = await this.ask(place, "load", { workflow, cwd, userHome, input: input === undefined ? null : 0 }, texts, {
-        ...never,
-        signal: limit.signal,
-      });
-      return checked(loaded);
+      return checked(await this.ask("load", { place, source: null, body, texts }, { ...never, signal: limit.signal }));
     } catch (error) {
       const failed = (what: string): PawlError =>
         new PawlError("loadFailed", `Cannot load workflow "${workflow}": ${what}`, { subject: workflow, cause: error });
@@ -73,74 +89,101 @@ export class WorkerPool implements AuthorCode {
 
   /** A file that takes its process down is told where it counts: by the step that runs it. */
   async ready(run: StoredRun): Promise<void> {
-    const { call, texts } = packRun(run);
     try {
-      await this.ask(placeOf(run), "ready", { directory: await this.directory(run), call }, texts, never);
+      await this.guarded(run, run.run, (place) => this.ask("ready", runQuestion(run, place), never));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
     }
   }
 
   async prepare(run: StoredRun, watch: Watch): Promise<PreparedRun> {
-    const { call, texts } = packRun(run);
-    const json = await this.ask(placeOf(run), "prepare", { directory: await this.directory(run), call }, texts, watch);
+    const json = await this.guarded(run, run.run, (place) => this.ask("prepare", runQuestion(run, place), watch));
     return json === null ? null : { input: JSON.parse(json) };
   }
 
   async execute(visit: VisitCall, watch: Watch): Promise<Executed> {
-    const { call, texts } = packVisit(visit);
-    return executed(await this.ask(placeOf(visit), "execute", { directory: await this.directory(visit), call }, texts, watch));
+    return executed(await this.askOfVisit("execute", visit, (common) => common, watch));
   }
 
   async shellSpec(visit: VisitCall, watch: Watch): Promise<ShellSpec> {
-    const { call, texts } = packVisit(visit);
-    const { cwd, env, stdin, ...spec } = await this.ask(placeOf(visit), "shellSpec", { directory: await this.directory(visit), call }, texts, watch);
+    const { cwd, env, stdin, ...spec } = await this.askOfVisit("shellSpec", visit, (common) => common, watch);
     const variables = Object.fromEntries(env.map(([name, value]) => [name, value ?? undefined]));
     return { ...spec, cwd: cwd ?? undefined, env: variables, stdin: stdin ?? undefined };
   }
 
   async parseShell(visit: VisitCall, { exitCode, signal, stdout, stderr, truncated }: ShellResult, watch: Watch): Promise<Executed> {
-    const { call, texts } = packVisit(visit);
     const result = { exitCode, signal, stdout, stderr, truncated: { ...truncated } };
-    return executed(await this.ask(placeOf(visit), "parseShell", { directory: await this.directory(visit), call, result }, texts, watch));
+    return executed(await this.askOfVisit("parseShell", visit, (common) => ({ ...common, result }), watch));
   }
 
   async buildDecision(visit: VisitCall, watch: Watch): Promise<BuiltDecision> {
-    const { call, texts } = packVisit(visit);
-    return readBack(await this.ask(placeOf(visit), "buildDecision", { directory: await this.directory(visit), call }, texts, watch));
+    return readBack(await this.askOfVisit("buildDecision", visit, (common) => common, watch));
   }
 
-  async acceptOutput(stored: StoredWorkflow, node: string, output: unknown): Promise<Executed> {
-    const { source, graph, cwd } = stored;
+  async acceptOutput({ source, graph, cwd }: StoredWorkflow, node: string, output: unknown): Promise<Executed> {
     const workflow = { source, graph, cwd };
     const texts = [{ key: null, json: fitting(output, "output") }];
-    return executed(await this.ask(placeOf(stored), "acceptOutput", { directory: await this.directory(stored), workflow, node, output: 0 }, texts, never));
+    const body = (directory: string): Body<"acceptOutput"> => ({ directory, workflow, node, output: 0 });
+    return executed(await this.ask("acceptOutput", { place: sharedPlace(workflow), source, body, texts }, never));
   }
 
   close(): Promise<void> {
     return this.places.close();
   }
 
-  private directory({ source }: StoredWorkflow): Promise<string> {
-    return this.options.directoryOf(source);
+  private async askOfVisit<M extends "execute" | "shellSpec" | "parseShell" | "buildDecision">(
+    method: M,
+    visit: VisitCall,
+    body: (common: Body<"execute">) => Body<M>,
+    watch: Watch,
+  ): Promise<Answer<M>> {
+    const { call, texts } = packVisit(visit);
+    return this.guarded(visit, visit.visit, (place) =>
+      this.ask(method, { place, source: visit.source, body: (directory) => body({ directory, call }), texts }, watch),
+    );
   }
 
-  private async ask<M extends Method>(place: Place, method: M, body: Body<M>, texts: readonly Text[], watch: Watch): Promise<Answer<M>> {
-    const { signal } = watch;
-    const notBegun = (): Error => new NotApplied("It had not begun.");
-    if (signal.aborted) throw notBegun();
-    const { worker, leave } = await this.places.take(place, signal).catch((error: unknown) => {
-      throw signal.aborted && !isPawlError(error) ? notBegun() : error;
-    });
+  /** What has lost a worker goes on in one of its own: if that is lost too nobody else is, and if it was another's fault it is not met again. */
+  private async guarded<T>(workflow: StoredWorkflow, id: string, work: (place: Place) => Promise<T>): Promise<T> {
+    const shared = sharedPlace(workflow);
     try {
-      return await worker.call(method, body, texts, { signal, report: (line) => watch.report(line), onAbandoned: leave });
-    } finally {
-      leave();
+      return await work(this.losses.get(id) === true ? { ...shared, kind: "own", key: `${shared.key} ${id}` } : shared);
+    } catch (error) {
+      if (error instanceof Interrupted) this.losses.set(id, true, 1);
+      throw error;
     }
+  }
+
+  private async ask<M extends Method>(method: M, { place, source, body, texts }: Question<M>, watch: Watch): Promise<Answer<M>> {
+    const { signal } = watch;
+    for (;;) {
+      const { worker, leave } = await this.places.take(place, signal).catch((error: unknown) => {
+        throw error instanceof GivenUp ? new NotApplied("It had not begun.") : error;
+      });
+      try {
+        const directory = source === null ? "" : await this.directoryFor(worker, source);
+        // It may have ended meanwhile, and then knows nothing of this.
+        if (worker.isThere) return await worker.call(method, body(directory), texts, { signal, report: (line) => watch.report(line), onAbandoned: leave });
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  private directoryFor(worker: WorkerProcess, source: string): Promise<string> {
+    const known = this.directories.get(worker) ?? this.options.directoryOf(source);
+    this.directories.set(worker, known);
+    known.catch(() => this.directories.delete(worker));
+    return known;
   }
 }
 
-const placeOf = ({ source, cwd }: StoredWorkflow): Place => ({ key: `${source} ${cwd}`, cwd });
+const sharedPlace = ({ source, cwd }: StoredWorkflow): Place => ({ kind: "shared", key: `${source} ${cwd}`, cwd });
+
+function runQuestion(run: StoredRun, place: Place): Question<"ready" | "prepare"> {
+  const { call, texts } = packRun(run);
+  return { place, source: run.source, body: (directory) => ({ directory, call }), texts };
+}
 
 const executed = ({ case: taken, json }: Answer<"execute">): Executed => ({ case: taken, value: JSON.parse(json) });
 

@@ -13,6 +13,7 @@ import { endGroup, watchGroup, within } from "../processes.ts";
 import { howItEnded, sayOutOfMemory, type Ending } from "./endings.ts";
 import { channelFd, Frames, lifelineFd } from "./frames.ts";
 import { Answers, FromWorker, type Answer, type Body, type Method } from "./messages.ts";
+import { Pulse } from "./pulse.ts";
 import { SentTexts, type Text } from "./texts.ts";
 import { fromWire } from "./wireError.ts";
 
@@ -44,8 +45,6 @@ const startMs = 30_000;
 /** How long a call may take to heed its signal, and after that a loop to turn once. */
 const heedMs = 2_000;
 const turnMs = 1_000;
-/** Ticks without a word in the time that a worker may be silent: a host that was itself away for long must not kill for it. */
-const ticks = 3;
 /** How long streams may still be open after the process is gone. */
 const lingerMs = 500;
 
@@ -65,9 +64,7 @@ export class WorkerProcess {
   private readonly open = new Map<number, Open>();
   private state: "starting" | "ready" | "ending" | "gone" = "starting";
   private lastCall = 0;
-  /** Messages heard, to tell silence by. */
-  private heard = 0;
-  private stopTicking: (() => void) | null = null;
+  private readonly pulse: Pulse;
   /** What is known of its end before it comes. */
   private ending: Ending = {};
   private sayReady: (error?: PawlError) => void = () => undefined;
@@ -90,6 +87,11 @@ export class WorkerProcess {
     socketOf(this.child, lifelineFd).on("error", () => undefined);
     this.listen(this.child.stdout);
     this.listen(this.child.stderr);
+    this.pulse = new Pulse({
+      blockedMs: options.blockedMs,
+      ping: () => this.send({ kind: "ping" }),
+      stopped: (ms) => this.state === "ready" && this.kill({ blockedMs: ms }),
+    });
     this.gone = this.supervise();
   }
 
@@ -108,13 +110,13 @@ export class WorkerProcess {
         this.open.delete(call);
         signal.removeEventListener("abort", abort);
         stopWaiting();
-        if (this.open.size === 0) this.stopTicks();
+        if (this.open.size === 0) this.pulse.stop();
       };
       const abort = (): void => {
         const reason = signal.reason as AbortReason; // only the runtime aborts it, with one of these
         this.send({ kind: "abort", call, reason });
         stopWaiting = systemClock.schedule(systemClock.now() + heedMs, () => {
-          this.probe();
+          this.pulse.probe(turnMs, heedMs + turnMs);
           watch.onAbandoned();
           // The late word of one that ran out of time may still count.
           if (reason === "timedOut" || reason === "silent") return;
@@ -149,7 +151,7 @@ export class WorkerProcess {
         this.kill({ lastWords: messageOf(error) });
         return;
       }
-      this.startTicks();
+      this.pulse.start();
       if (signal.aborted) abort();
       else signal.addEventListener("abort", abort, { once: true });
     });
@@ -169,7 +171,7 @@ export class WorkerProcess {
 
   private take(value: unknown): void {
     const message = FromWorker.parse(value);
-    this.heard += 1;
+    this.pulse.beat();
     switch (message.kind) {
       case "ready":
         if (this.state !== "starting") break;
@@ -216,7 +218,7 @@ export class WorkerProcess {
     child.on("error", () => undefined);
     const ended = await new Promise<Ending>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
     stopStart();
-    this.stopTicks();
+    this.pulse.stop();
     this.options.onLost();
     // What its code started has nobody to answer to any more.
     await endGroup(this.pid);
@@ -245,37 +247,6 @@ export class WorkerProcess {
     } catch {
       // It ended by itself this moment: its exit is on the way.
     }
-  }
-
-  private startTicks(): void {
-    if (this.stopTicking !== null) return;
-    let heard = this.heard;
-    let silent = 0;
-    const tick = (): void => {
-      silent = this.heard === heard ? silent + 1 : 0;
-      heard = this.heard;
-      if (silent > ticks) return this.kill({ blockedMs: this.options.blockedMs });
-      this.send({ kind: "ping" });
-      arm();
-    };
-    const arm = (): void => {
-      this.stopTicking = systemClock.schedule(systemClock.now() + this.options.blockedMs / ticks, tick);
-    };
-    arm();
-  }
-
-  private stopTicks(): void {
-    this.stopTicking?.();
-    this.stopTicking = null;
-  }
-
-  /** Kills it unless its loop still turns. */
-  private probe(): void {
-    const { heard } = this;
-    this.send({ kind: "ping" });
-    systemClock.schedule(systemClock.now() + turnMs, () => {
-      if (this.state === "ready" && this.heard === heard) this.kill({ blockedMs: heedMs + turnMs });
-    });
   }
 }
 
