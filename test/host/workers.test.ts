@@ -126,7 +126,7 @@ test("WORKER-6 what code prints is told as lines of the visit that printed it, a
   const told = lines(host);
   const until = (file: string): string => `while (!existsSync(${JSON.stringify(project.file(file))})) await new Promise((r) => setTimeout(r, 5));`;
   const file = project.workflow(
-    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} if (attempt > 1) return; console.log("begin %s", input.task); ${until("go")} console.error("err " + input.task); process.stdout.write("two\nlines " + input.task); if (input.task === "b") { ${until("end")} console.log("\nbye"); process.exit(1); } } }))`,
+    `.node("work", action({ run: async ({ input, attempt }) => { ${marked} if (attempt > 1) return; console.log("begin %s", input.task); ${until("go")} console.error("err " + input.task); process.stdout.write("two\\nlines " + input.task); if (input.task === "b") { ${until("end")} console.log("\\nbye"); process.exit(1); } } }))`,
   );
   const ids = await Promise.all(["a", "b"].map(async (task) => (await project.start(host, file, { task })).id));
   const driven = ids.map((id) => host.drive(id));
