@@ -33,16 +33,18 @@ async function start() {
   module.enableCompileCache();
   silenceTypeStripping();
   const here = path.dirname(fs.realpathSync(url.fileURLToPath(import.meta.url)));
-  const source = path.join(here, "main.ts");
+  // The host is another program in the same package: it needs nothing of the command line.
+  const isHost = process.argv[2] === "host" && process.argv[3] === "serve";
+  const source = path.join(here, isHost ? "../host/daemon/main.ts" : "main.ts");
   // Node refuses TypeScript below a node_modules: there, and where stripping is switched off, the compiled tree runs.
   const runsSource = fs.existsSync(source) && !here.split(path.sep).includes("node_modules") && process.features.typescript !== false;
-  const compiled = path.join(here, "..", "..", "dist", "src", "cli", "main.js");
+  const compiled = path.join(here, "..", "..", "dist", "src", isHost ? "host/daemon/main.js" : "cli/main.js");
   if (!runsSource && !fs.existsSync(compiled)) {
     refuse("internal", "the compiled command is missing at " + compiled + ". In a clone run `npm run build`; elsewhere install the package again.");
     return;
   }
   const main = await import(url.pathToFileURL(runsSource ? source : compiled).href);
-  await main.runCommandLine();
+  await (isHost ? main.runHost() : main.runCommandLine());
 }
 
 if (oldNode(process.versions.node)) {

@@ -4,7 +4,6 @@ import { CommanderError } from "commander";
 import { killGroups } from "../host/processes.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { visible } from "../text/visible.ts";
-import { serve, isServe } from "./commands/serveCommand.ts";
 import { answerDecision } from "./commands/answerCommand.ts";
 import { confirmEffect, retryEffect } from "./commands/effectCommands.ts";
 import { listDecisions, listEffects, listRuns, showRun } from "./commands/listCommands.ts";
@@ -23,7 +22,6 @@ import { programName } from "./programName.ts";
 
 /** Does what this process's arguments ask for and ends the process. */
 export async function runCommandLine(): Promise<void> {
-  if (isServe(process.argv.slice(2))) return serve(process.argv.slice(4));
   const output = processOutput(process.stdout, process.stderr, () => interrupts.abandon());
   let isDone = false;
   const end = (code: number): never => {

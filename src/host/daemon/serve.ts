@@ -1,7 +1,7 @@
 /** The daemon process: owns a state directory, lets its runs go on, serves clients, and ends when nobody needs it. HOST-53 to HOST-60. */
 import { writeSync } from "node:fs";
 import { readOwner, hostCommand } from "../../../persistence/lock.ts";
-import { isPawlError, PawlError } from "../../errors.ts";
+import { isPawlError } from "../../errors.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { openEmbedded, type DaemonHost } from "../embedded.ts";
 import { killGroups } from "../processes.ts";
@@ -41,7 +41,7 @@ export async function serveHost({ home, version, idleMs = defaultIdleMs }: Serve
   let opened: DaemonHost | undefined;
   let listening: Listening | undefined;
   try {
-    opened = await openEmbedded({ home, adopt: "all", command: hostCommand });
+    opened = await openEmbedded({ home, adopt: "all", author: "workers", command: hostCommand });
     log = openLog(home, clock);
     const writing = log;
     silenceOutput();
@@ -130,7 +130,7 @@ function fieldsOf(error: unknown): { readonly [name: string]: string } {
   return {
     code: "internal",
     name: error.name,
-    at: frames
+    where: frames
       .slice(0, 8)
       .map((line) => line.trim())
       .join(" < "),
@@ -161,12 +161,4 @@ function startReporter(): (report: StartReport) => void {
       // Whoever started it has gone; others will find the socket.
     }
   };
-}
-
-/** Milliseconds from the environment; undefined for anything that is no such number. */
-export function idleFrom(env: NodeJS.ProcessEnv): number | undefined {
-  const given = env["PAWL_HOST_IDLE_MS"];
-  if (given === undefined || given === "") return undefined;
-  if (!/^[0-9]{1,9}$/.test(given)) throw new PawlError("invalidInput", "PAWL_HOST_IDLE_MS is no number of milliseconds.", { path: "PAWL_HOST_IDLE_MS" });
-  return Number(given);
 }
