@@ -11,6 +11,9 @@ export const openWithWorkers = (project: Project, workerLimits: WorkerLimits = {
 export const marked = `mark("try " + attempt + " " + process.pid);`;
 export const never = `await new Promise(() => {});`;
 
+/** Kills the worker from inside, as anybody outside might. */
+export const killed = `{ process.kill(process.pid, "SIGKILL"); ${never} }`;
+
 /** Attempts that began, and the processes that they ran in. */
 export const tries = (project: Project): readonly { readonly attempt: number; readonly pid: number }[] =>
   project.side.filter((line) => line.startsWith("try ")).map((line) => ({ attempt: Number(line.split(" ")[1]), pid: Number(line.split(" ")[2]) }));
@@ -28,10 +31,15 @@ export interface WayToGo {
 }
 
 export const waysToGo: readonly WayToGo[] = [
-  { how: "a throw in a timer", code: `setTimeout(() => { throw new Error("out of reach"); }, 1); ${never}`, said: /nothing caught: out of reach/ },
+  {
+    how: "a throw in a timer",
+    code: `setTimeout(() => { throw new Error("out of reach"); }, 1); ${never}`,
+    said: /nothing caught: out of reach/,
+    isLong: true,
+  },
   { how: "a rejection that nothing handles", code: `void Promise.reject(new Error("unheard")); ${never}`, said: /nothing caught: unheard/, isLong: true },
   { how: "process.exit", code: `process.exit(7);`, said: /ended with exit code 7/ },
-  { how: "a signal", code: `process.kill(process.pid, "SIGKILL"); ${never}`, said: /ended by SIGKILL/ },
+  { how: "a signal", code: killed, said: /ended by SIGKILL/, isLong: true },
   { how: "a blocked loop", code: `for (;;);`, said: /blocked its event loop for 2000 ms/, limits: { blockedMs: 2_000 }, isLong: true },
   {
     how: "no memory",

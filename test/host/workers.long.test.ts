@@ -10,6 +10,22 @@ test.each(waysToGo.filter(({ isLong }) => isLong))(
   (way) => losesThreeTimes(way),
 );
 
+test("WORKER-4 a compute may lose its worker twice in one life of its host, the third time it fails; a host that stops counts for nothing", async () => {
+  const project = new Project();
+  const file = project.workflow(
+    `.node("work", compute(async ({ attempt, signal }) => { ${marked} if (attempt === 2) await new Promise((r) => signal.addEventListener("abort", r)); if (attempt === 2) throw signal.reason; process.exit(attempt); }))`,
+  );
+  const first = await open(project);
+  const { id } = await project.start(first, file);
+  const driven = first.drive(id).catch(() => null);
+  await vi.waitFor(() => expect(tries(project)).toHaveLength(2), { timeout: 15_000 });
+  await first.close();
+  await driven;
+  const second = await open(project);
+  expect(await second.drive(id)).toMatchObject({ state: "failed", reason: { code: "workerCrashed", message: expect.stringContaining("exit code 5") } });
+  expect(tries(project).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5]);
+});
+
 test("WORKER-5 a file that never finishes to load is given up", async () => {
   const project = new Project();
   const host = await open(project, { loadMs: 1_500 });

@@ -37,7 +37,8 @@ export interface WorkerLimits {
   readonly atOnce?: number | undefined;
 }
 
-const never: Watch = { signal: new AbortController().signal, report: () => undefined };
+/** For calls that nobody can take back. */
+const unwatched = (): Watch => ({ signal: new AbortController().signal, report: () => undefined });
 
 /** Visits and starts that have lost a worker: so many are remembered. */
 const lossesKept = 10_000;
@@ -75,7 +76,7 @@ export class WorkerPool implements AuthorCode {
     const place: Place = { kind: "launch", key: `launch ${this.launches}`, cwd };
     const body = (): Body<"load"> => ({ workflow, cwd, userHome, input: input === undefined ? null : 0 });
     try {
-      return checked(await this.ask("load", { place, source: null, body, texts }, { ...never, signal: limit.signal }));
+      return checked(await this.ask("load", { place, source: null, body, texts }, { ...unwatched(), signal: limit.signal }));
     } catch (error) {
       const failed = (what: string): PawlError =>
         new PawlError("loadFailed", `Cannot load workflow "${workflow}": ${what}`, { subject: workflow, cause: error });
@@ -90,7 +91,7 @@ export class WorkerPool implements AuthorCode {
   /** A file that takes its process down is told where it counts: by the step that runs it. */
   async ready(run: StoredRun): Promise<void> {
     try {
-      await this.guarded(run, run.run, (place) => this.ask("ready", runQuestion(run, place), never));
+      await this.guarded(run, run.run, (place) => this.ask("ready", runQuestion(run, place), unwatched()));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
     }
@@ -124,7 +125,7 @@ export class WorkerPool implements AuthorCode {
     const workflow = { source, graph, cwd };
     const texts = [{ key: null, json: fitting(output, "output") }];
     const body = (directory: string): Body<"acceptOutput"> => ({ directory, workflow, node, output: 0 });
-    return executed(await this.ask("acceptOutput", { place: sharedPlace(workflow), source, body, texts }, never));
+    return executed(await this.ask("acceptOutput", { place: sharedPlace(workflow), source, body, texts }, unwatched()));
   }
 
   close(): Promise<void> {
