@@ -11,7 +11,6 @@ import { withCode } from "../workflow/decisionStep.ts";
 import type { Executed } from "../workflow/execute.ts";
 import { graphEffects, type NodeInput } from "../workflow/graph.ts";
 import type { AuthorCode, VisitCall } from "./author/authorCode.ts";
-import { NotStarted } from "./commands.ts";
 import { visitCall, VisitResults } from "./nodeContext.ts";
 import { runShell } from "./shell.ts";
 import type { RunSources } from "./sources.ts";
@@ -72,7 +71,7 @@ async function begun<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isPawlError(error)) throw error;
     if (error.code === "sourceUnloadable") throw new EffectFailure(error.code, error.message);
-    throw error.code === "workerUnavailable" ? new NotStarted(error.message, "workerCrashed") : error;
+    throw error.code === "workerUnavailable" ? new Interrupted(error.message, { hasBegun: false }) : error;
   }
 }
 
@@ -95,7 +94,10 @@ async function shellStep(author: AuthorCode, call: VisitCall, task: EffectTask, 
       { ...spec, cwd: path.resolve(call.cwd, spec.cwd ?? ".") },
       { signal: limit.signal, leftover: task.leftover, saveProcess: (process) => task.saveProcess(process), report: (line) => task.report(line) },
     );
-    return await author.parseShell(call, result, task);
+    return await author.parseShell(call, result, task).catch((error: unknown) => {
+      // The command has run: what is lost now is more than a beginning.
+      throw isPawlError(error) && error.code === "workerUnavailable" ? new Interrupted(error.message) : error;
+    });
   } finally {
     limit.stop();
   }

@@ -48,6 +48,9 @@ export interface AttemptEnd {
   readonly late?: Promise<Settlement | null>;
 }
 
+/** When an attempt is made again for which there was no process. */
+const noProcessMs = 30_000;
+
 /** Longest time that an observer is waited for. */
 const observeLimitMs = 30_000;
 
@@ -247,12 +250,19 @@ function failure(record: EffectRecord, error: unknown, signal: AbortSignal, host
       error: { reason: "workerCrashed", message: `It gave no sign of life for ${String(heartbeatMs)} ms.` },
     };
   // A lost process proves nothing, as the silent one above; a limit that ran out before says more.
-  if (error instanceof Interrupted && reason === null) return { event: { type: "effect.interrupted", attempt }, error: describe(error) };
+  if (error instanceof Interrupted && reason === null) return interruption(record, error, now);
   const description = reason === "timedOut" ? { reason: "nodeTimedOut", message: `It took longer than ${String(timeoutMs)} ms.` } : describe(error);
   const mayRetry =
     retry !== null && reason !== "timedOut" && !(error instanceof Error && error.name === "TerminalError") && description.reason !== "invalidOutput";
   const type = once && !isNotApplied(error) ? "effect.unproven" : "effect.failed";
   return { event: { type, attempt, mayRetry }, error: description, ...(retry ? { notBefore: now + backoffMs(retry, attempt, error, host.random) } : {}) };
+}
+
+/** Nothing happened where there was no process: a `once` effect is then as one that was not made. */
+function interruption({ attempt, once }: EffectRecord, error: Interrupted, now: number): Settlement {
+  if (error.hasBegun) return { event: { type: "effect.interrupted", attempt }, error: describe(error) };
+  const event: RowEvent = once ? { type: "effect.observed", attempt, happened: false } : { type: "effect.released", attempt };
+  return { event, error: describe(error), notBefore: now + noProcessMs };
 }
 
 /** An error as the row keeps it. */

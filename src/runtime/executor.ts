@@ -76,6 +76,12 @@ export class EffectFailure extends Error {
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
   readonly reason = "workerCrashed";
+  /** False: there was no process to be had, and so nothing happened. It is tried again later, and counts for nothing. */
+  readonly hasBegun: boolean;
+  constructor(message: string, { hasBegun = true }: { readonly hasBegun?: boolean } = {}) {
+    super(message);
+    this.hasBegun = hasBegun;
+  }
 }
 
 /** A stored value and what it holds, for readers of rows. */

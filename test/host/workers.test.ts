@@ -3,9 +3,10 @@ import { rmSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import type { EmbeddedHost, RunView } from "../../src/host/api.ts";
 import { nonHumanVariable } from "../../src/cli/environment.ts";
+import { fakeClock } from "../../src/runtime/clock.ts";
 import { source } from "../house/source.ts";
 import { askNode, openCode, person, Project, watch } from "./kit.ts";
-import { killed, losesThreeTimes, marked, openWithWorkers as open, tries, waysToGo } from "./workerKit.ts";
+import { isAlive, killed, losesThreeTimes, marked, openWithWorkers as open, tries, waysToGo } from "./workerKit.ts";
 
 // Each of these starts several processes.
 vi.setConfig({ testTimeout: 60_000 });
@@ -243,6 +244,32 @@ test("WORKER-13 a worker that cannot start blocks the run with what to do; it go
   expect(await host.drive(id)).toMatchObject({ state: "blocked", reason: { message: expect.stringMatching(/does not exist. Create it, then resume/) } });
   project.write("place/file", "");
   expect(await host.drive(id)).toMatchObject({ state: "completed", result: place });
+});
+
+test("WORKER-13 a step for which no worker can start says so, counts nothing, and begins when one can", async () => {
+  const project = new Project();
+  const clock = fakeClock();
+  const host = await project.open({ author: "workers", workerLimits: { idleMs: 1 }, adopt: "all", clock });
+  const file = project.workflow(
+    `.node("ask", humanDecision({ audience: "operator", choices: approval, request: ({ attempt }) => { ${marked} return { title: "Go on?", subject: {} }; } }), { go: "work", stop: "work", replan: "work" }).node("work", action({ run: () => process.cwd() }))`,
+  );
+  const place = project.file("place");
+  project.write("place/file", "");
+  const { id } = await host.start({ workflow: file, input: {}, cwd: place });
+  const becomes = (shape: object): Promise<void> => vi.waitFor(async () => expect(await host.run(id)).toMatchObject(shape), { timeout: 20_000, interval: 20 });
+  await becomes({ state: "waiting" });
+  await vi.waitFor(() => expect(isAlive(tries(project)[0]?.pid ?? 0)).toBe(false), { timeout: 10_000 });
+  rmSync(place, { recursive: true });
+  await host.answer({ decision: openCode(await host.run(id)), choice: "go", source: person });
+  await becomes({
+    state: "running",
+    visits: [{}, { node: "work", status: "running", attempt: 2, error: { message: expect.stringContaining("Create it, then") } }],
+  });
+  clock.advance(30_000);
+  await becomes({ visits: [{}, { attempt: 3 }] });
+  project.write("place/file", "");
+  clock.advance(30_000);
+  await becomes({ state: "completed", result: place, visits: [{}, { attempt: 3 }] });
 });
 
 test("WORKER-1 two source digests have a worker each, one digest has one; edited and deleted files change nothing for a run that lives", async () => {
