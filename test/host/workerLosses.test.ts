@@ -22,7 +22,7 @@ async function started(options: EffectOptions<unknown>, job: Executor) {
   const pawl = await openPawl({ store, clock, machines: [machine], executors: { job } });
   afterwards(async () => {
     await pawl.close();
-    store.close();
+    await store.close();
   });
   await pawl.start(machine, { id: "j" });
   const next = async (ms = 0) => {
