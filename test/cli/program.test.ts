@@ -33,6 +33,11 @@ test.each([
   [["answer", "7K3M9Q2", "replan", "--", "--json"], { command: "answer", decision: "7K3M9Q2", choice: "replan", text: "--json", options: {} }],
   [["resume", "r"], { command: "resume", run: "r" }],
   [["cancel", "r"], { command: "cancel", run: "r" }],
+  [["pause", "r"], { command: "pause", run: "r" }],
+  [["host", "start"], { command: "hostStart" }],
+  [["host", "status"], { command: "hostStatus" }],
+  [["host", "stop"], { command: "hostStop" }],
+  [["host", "logs", "--lines", "20"], { command: "hostLogs", options: { lines: 20 } }],
   [["effect", "list", "--state", "failed"], { command: "effectList", options: { state: ["failed"] } }],
   [["effect", "confirm", "k", "--output", "1"], { command: "effectConfirm", key: "k", options: { output: "1" } }],
   [["effect", "retry", "k"], { command: "effectRetry", key: "k" }],
@@ -40,6 +45,15 @@ test.each([
   [["--version"], { command: "version" }],
 ])("CLI-1 %j is understood", (argv, request) => {
   expect(parse(...argv)?.request).toEqual(request);
+});
+
+test("CLI-1 --embedded may stand before and after the command", () => {
+  for (const argv of [
+    ["--embedded", "run", "ship"],
+    ["run", "ship", "--embedded"],
+  ])
+    expect(parse(...argv)).toMatchObject({ embedded: true });
+  expect(parse("run", "ship")).toMatchObject({ embedded: false });
 });
 
 test("CLI-1 --json and --home may stand before and after the command", () => {
@@ -66,6 +80,8 @@ test.each([
   [["runs", "--limit", "1e2"], "Give a whole number from 1 to 500."],
   [["run"], "missing required argument 'workflow'."],
   [["answer", "7K3M9Q2"], "missing required argument 'choice'"],
+  [["host", "strt"], "unknown command 'strt'. Did you mean start?"],
+  [["host", "logs", "--lines", "0"], "Give a whole number, 1 or more."],
   [["show", "a", "b"], "too many arguments for 'show'"],
 ])("CLI-3 %j is refused with what was meant, and exit code 2", (argv, sentence) => {
   const failure = refusal(...argv);
@@ -73,7 +89,7 @@ test.each([
   expect(failure).toMatchObject({ exitCode: 2, code: "invalidInput" });
 });
 
-test.each(["run", "runs", "show", "decisions", "answer", "resume", "cancel", "effect", "version"])(
+test.each(["run", "runs", "show", "decisions", "answer", "resume", "pause", "cancel", "effect", "host", "version"])(
   "CLI-2 help of %s has examples that begin with what can be typed",
   (command) => {
     let help = "";
@@ -85,7 +101,7 @@ test.each(["run", "runs", "show", "decisions", "answer", "resume", "cancel", "ef
 );
 
 test("CLI-2 the examples of every help page are understood", () => {
-  for (const command of ["run", "runs", "show", "decisions", "answer", "resume", "cancel", "effect", "version"]) {
+  for (const command of ["run", "runs", "show", "decisions", "answer", "resume", "pause", "cancel", "effect", "host", "version"]) {
     let help = "";
     parseCommandLine(["help", command], "pawl", (text) => (help += text), 200);
     const examples = help.split("Examples:\n")[1]?.trim().split("\n") ?? [];
