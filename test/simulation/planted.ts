@@ -71,6 +71,14 @@ const runnerOptions = (name: string, change: (original: (...args: never[]) => Pr
     };
   });
 
+/** What an attempt whose process was lost is taken for. */
+const interruption = (taken: (event: { readonly attempt: number }) => object): (() => () => void) =>
+  runnerOptions(
+    "settle",
+    (settle) => (key: never, settlement: { readonly event: { readonly type: string; readonly attempt: number } }) =>
+      settle(key, (settlement.event.type === "effect.interrupted" ? { ...settlement, event: taken(settlement.event) } : settlement) as never),
+  );
+
 const overriding =
   (change: (store: Store) => Partial<Store>) =>
   (store: Store): Store => {
@@ -329,6 +337,30 @@ export const planted: readonly Planted[] = [
           },
       )();
     },
+  },
+  {
+    what: "a lost worker's attempt is made again as if it had been left in time",
+    among: "hosts",
+    foundBy: ["SIM-23"],
+    sabotage: interruption(({ attempt }) => ({ type: "effect.released", attempt })),
+  },
+  {
+    what: "a once effect whose worker was lost counts as not made",
+    among: "hosts",
+    foundBy: ["SIM-4", "SIM-23"],
+    sabotage: interruption(({ attempt }) => ({ type: "effect.observed", attempt, happened: false })),
+  },
+  {
+    what: "a step may lose its worker for ever",
+    among: "hosts",
+    foundBy: ["SIM-23"],
+    sabotage: commits((commit) => ({
+      ...commit,
+      effects: commit.effects.map((write) => ({
+        ...write,
+        record: { ...write.record, policy: write.record.policy.replace(/"maxInterrupted":\d+/, '"maxInterrupted":null') },
+      })),
+    })),
   },
   {
     what: "a paused run's graph is not told to stop",

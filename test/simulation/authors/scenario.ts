@@ -149,7 +149,7 @@ export const authors = (decorate: (store: Store) => Store = (store) => store): S
     const gate = new Gate(world, random.chance(0.4));
     const process = new AuthorsProcess(world, place, gate, decorate);
     const power = new Power(world, process, oddsOf(random));
-    const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]));
+    const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]), random.pick([0, 1.5]));
     process.power = power;
     process.outside = outside;
     const observer = new Observer(world, outside);

@@ -28,6 +28,11 @@ export const faultKinds = [
   "conversation taken back",
   "run moved to another session",
   "session refused",
+  "worker lost before its work",
+  "worker lost in the middle of its work",
+  "worker lost before its result was heard",
+  "worker lost with several visits",
+  "attempt's process lost",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];

@@ -16,6 +16,7 @@ import { Person } from "../parts/person.ts";
 import { oddsOf, Power, type Life, type Tenant } from "../parts/power.ts";
 import { Runs } from "../parts/runs.ts";
 import { EventLoop, Time } from "../parts/time.ts";
+import { Workers } from "../parts/workers.ts";
 import { EffectBook } from "../rules/effects.ts";
 import { Pauses } from "../rules/pauses.ts";
 import { Replay } from "../rules/replay.ts";
@@ -55,6 +56,7 @@ class HostProcess implements Tenant {
   private readonly home: string;
   power: Power | null = null;
   outside: Outside | null = null;
+  workers: Workers | null = null;
 
   constructor(world: World, home: string) {
     this.world = world;
@@ -74,6 +76,7 @@ class HostProcess implements Tenant {
 
   async drop(): Promise<void> {
     if (this.power) this.outside?.dieWith(this.power.life);
+    if (this.power) this.workers?.dieWith(this.power.life);
     const { opening } = this;
     this.host = null;
     this.opening = null;
@@ -104,9 +107,11 @@ export const hosts = (): Scenario => ({
     const reader = readerOf(home);
     const tenant = new HostProcess(world, home);
     const power = new Power(world, tenant, oddsOf(random));
-    const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]));
+    const outside = new Outside(world, random.pick([0, 1, 3]), random.pick([15, 5, 0.5]), 0);
+    const workers = new Workers(world, power, outside, random.chance(0.3), random.pick([0, 0.5, 4]));
     tenant.power = power;
     tenant.outside = outside;
+    tenant.workers = workers;
     const state = new State(reader);
     const replay = new Replay(state, hostRegistry(state.store));
     const live = (): EmbeddedHost => tenant.host ?? nobody();
@@ -123,7 +128,7 @@ export const hosts = (): Scenario => ({
     const pauses = new Pauses(replay, shelves, state);
     const holder = new Holder(world, power, () => tenant.host, pauses, random.pick([0, 0.4, 2]));
     const runs = new Runs(world, power, () => tenant.host, shelves, pauses, works, sep);
-    world.parts.push(power, new EventLoop(world), runs, holder, outside, person, new Time(world, random.pick([0, 0, 1])));
+    world.parts.push(power, new EventLoop(world), runs, holder, workers, outside, person, new Time(world, random.pick([0, 0, 1])));
     world.rules.push(
       new Stored(world, power, state, replay, book, { row: (write) => shelves.put(write), look: (rows, actors) => pauses.look(rows, actors) }),
       shelves,
@@ -134,6 +139,7 @@ export const hosts = (): Scenario => ({
       pauses,
     );
     const undo = [
+      workers.takeOver(),
       replaced(
         globalThis,
         doorName,

@@ -18,6 +18,7 @@ export class Observer implements Part {
   readonly name = "observer";
   /** Effects of which it was told that they happened. */
   readonly seen = new Set<string>();
+  private readonly lookedFor = new Set<string>();
   private readonly questions: Question[] = [];
   private readonly world: World;
   private readonly outside: Outside;
@@ -36,8 +37,14 @@ export class Observer implements Part {
       }
       this.asked += 1;
       this.questions.push({ id: `${key}?${this.asked}`, key, idempotencyKey, life, resolve, reject });
+      this.lookedFor.add(key);
       this.world.see(`look for ${key}`);
     });
+  }
+
+  /** Whether it was ever asked about this effect. */
+  isAsked(key: string): boolean {
+    return this.lookedFor.has(key);
   }
 
   choices(random: Random): readonly Choice[] {

@@ -1,5 +1,6 @@
 /** The world that effects work on. A call arrives, may reach what it is meant for or not, and comes back or not; it keeps book of what happened. */
 import { NotApplied, RetryableError, TerminalError } from "../../../machines/define.ts";
+import { Interrupted } from "../../../src/runtime/executor.ts";
 import type { FaultKind } from "../core/faults.ts";
 import type { Random } from "../core/random.ts";
 import { Violation, type Choice, type Part, type World } from "../core/world.ts";
@@ -37,15 +38,19 @@ export class Outside implements Part {
   readonly name = "outside";
   /** Every call ever made, by serial number from 1. */
   readonly calls: Call[] = [];
+  /** Attempts whose process was lost while the host lived, as `<effect> <attempt>`. */
+  readonly lost = new Set<string>();
   private readonly world: World;
   private readonly failures: number;
   private readonly obedience: number;
+  private readonly losses: number;
 
-  /** Weights: `failures` of everything that is no plain success, `obedience` of code that ends when it is told to. */
-  constructor(world: World, failures: number, obedience: number) {
+  /** Weights: `failures` of everything that is no plain success, `obedience` of code that ends when it is told to, `losses` of a process that is lost with one call. */
+  constructor(world: World, failures: number, obedience: number, losses: number) {
     this.world = world;
     this.failures = failures;
     this.obedience = obedience;
+    this.losses = losses;
   }
 
   /** Called by effects' code. */
@@ -78,6 +83,15 @@ export class Outside implements Part {
     }
   }
 
+  /** The code of one attempt is gone. */
+  dieIn(life: Life, key: string, attempt: number): void {
+    for (const call of this.calls) {
+      if (call.life !== life || call.outcome !== null || call.key !== key || call.attempt !== attempt) continue;
+      call.outcome = "died";
+      call.reject(new Died());
+    }
+  }
+
   /** How often the thing itself happened. */
   happened(idempotencyKey: string): number {
     return this.calls.filter((call) => call.idempotencyKey === idempotencyKey && call.reached).length;
@@ -88,9 +102,10 @@ export class Outside implements Part {
     if (open.length === 0) return [];
     const call = random.pick(open);
     const of = (what: string, weight: number): Choice => ({ op: `outside ${what} ${call.id}`, weight });
+    const lose = call.attempt === null ? [] : [of("lose", this.losses)];
     if (call.signal.aborted) return [of("heed", this.obedience), of("ok", 3), ...(call.reached ? [] : [of("reach", 2)])];
-    if (!call.reached) return [of("reach", 15), of("fail", this.failures), of("notApplied", this.failures), of("later", this.failures)];
-    return [of("ok", 15), of("fail", this.failures), of("later", this.failures), of("terminal", this.failures / 2)];
+    if (!call.reached) return [of("reach", 15), of("fail", this.failures), of("notApplied", this.failures), of("later", this.failures), ...lose];
+    return [of("ok", 15), of("fail", this.failures), of("later", this.failures), of("terminal", this.failures / 2), ...lose];
   }
 
   perform([what = "", id = ""]: readonly string[]): boolean {
@@ -104,6 +119,7 @@ export class Outside implements Part {
     const error = failureOf(what);
     if ((error === null && what !== "ok") || (what === "notApplied" && call.reached)) return false;
     call.outcome = what;
+    if (what === "lose" && !call.signal.aborted) this.lost.add(`${call.key} ${String(call.attempt)}`);
     const fault = call.signal.aborted && !this.world.calm ? "effect ends after it was told to stop" : failureKinds[what];
     if (fault !== undefined) this.world.fault(fault);
     if (error !== null) call.reject(error);
@@ -125,6 +141,7 @@ const failureKinds: { readonly [what: string]: FaultKind | undefined } = {
   terminal: "effect fails for good",
   later: "effect wants to be tried later",
   notApplied: "effect says that nothing happened",
+  lose: "attempt's process lost",
 };
 
 function failureOf(what: string): Error | null {
@@ -137,6 +154,8 @@ function failureOf(what: string): Error | null {
       return new TerminalError("never again");
     case "notApplied":
       return new NotApplied("nothing happened");
+    case "lose":
+      return new Interrupted("its process is gone");
     case "heed":
       return new Error("aborted");
     default:

@@ -44,6 +44,11 @@ export class Person implements Part {
     return this.retries.get(key) ?? 0;
   }
 
+  /** Whether anybody said anything of it. */
+  spokeOf(key: string): boolean {
+    return (this.confirmations.get(key) ?? 0) + (this.retries.get(key) ?? 0) > 0;
+  }
+
   /** Whether this output is what a person said. */
   confirmed(key: string, output: unknown): boolean {
     return typeof output === "object" && output !== null && "person" in output && (this.confirmations.get(key) ?? 0) > 0;

@@ -1,4 +1,4 @@
-/** SIM-3, SIM-4, SIM-9: the life of every effect, beside what really happened outside. */
+/** SIM-3, SIM-4, SIM-9, SIM-23: the life of every effect, beside what really happened outside. */
 import type { EffectRecord, EffectState } from "../../../persistence/store.ts";
 import { must, Violation, type Rule } from "../core/world.ts";
 import type { Observer } from "../parts/observer.ts";
@@ -8,6 +8,14 @@ import { read, type ToldEffect } from "./chronicle.ts";
 import type { Replay } from "./replay.ts";
 import type { State } from "./state.ts";
 
+/** What is promised of steps, whatever the row says. */
+const interruptedAtMost: { readonly [type: string]: number | undefined } = {
+  "pawl.action": 3,
+  "pawl.shell": 3,
+  "pawl.decision.prepare": 3,
+  "pawl.run.prepare": 2,
+};
+const openStates: readonly EffectState[] = ["planned", "attempting"];
 const finalStates: readonly EffectState[] = ["confirmed", "failed", "dropped"];
 
 export class EffectBook implements Rule {
@@ -88,6 +96,7 @@ export class EffectBook implements Rule {
     const isWanted = told.invokeId !== null && !told.dropped && this.replay.actors.get(told.actor)?.status === "active";
     if (isWanted && told.end === null)
       must(state !== "confirmed" && state !== "failed", "SIM-3", () => `effect ${key} is ${state}, and its actor was not told`);
+    if (before) this.wasLost(before, record, told);
     const retries = this.person.retried(key);
     if (record.once) {
       const times = this.outside.happened(record.idempotencyKey);
@@ -102,6 +111,37 @@ export class EffectBook implements Rule {
       );
     }
     if (state === "confirmed") await this.wasAnswered(record);
+  }
+
+  /** SIM-23: what becomes of an attempt whose process was lost while its host lived. */
+  private wasLost(before: EffectRecord, now: EffectRecord, { dropped }: ToldEffect): void {
+    const { key, state, attempt, interruptions, once } = now;
+    const policy = JSON.parse(now.policy) as { readonly maxInterrupted: number | null }; // EffectPolicy
+    const maxInterrupted = interruptedAtMost[now.type] ?? policy.maxInterrupted;
+    if (maxInterrupted !== null) {
+      must(interruptions <= maxInterrupted, "SIM-23", () => `effect ${key} was interrupted ${interruptions} times, ${maxInterrupted} are allowed`);
+      const mayGoOn = interruptions < maxInterrupted || !openStates.includes(state);
+      must(mayGoOn, "SIM-23", () => `effect ${key} is ${state} after ${interruptions} interruptions, the last that are allowed`);
+    }
+    if (!openStates.includes(before.state) || !this.outside.lost.has(`${key} ${before.attempt}`)) return;
+    if ((state === before.state && attempt === before.attempt) || state === "dropped") return;
+    const gaveUp = state === "failed" && now.error?.reason === "workerCrashed";
+    // What was looked for outside is settled by what was seen, and what nobody waits for any more is left.
+    const isLeft = dropped || this.observer?.isAsked(key) === true;
+    must(
+      isLeft || interruptions > before.interruptions || gaveUp,
+      "SIM-23",
+      () => `attempt ${before.attempt} of ${key} lost its process, and that was not counted`,
+    );
+    must(
+      state !== "confirmed" || attempt > before.attempt || this.observer?.seen.has(key) === true || this.person.spokeOf(key),
+      "SIM-23",
+      () => `effect ${key} is confirmed by attempt ${attempt}, whose process was lost`,
+    );
+    if (once && before.state === "attempting") {
+      const isSettled = state === "ambiguous" || this.person.spokeOf(key) || this.observer?.isAsked(key) === true;
+      must(isSettled, "SIM-23", () => `the once effect ${key} lost its process when it had begun, and is ${state}`);
+    }
   }
 
   /** A result is that of the attempt which was open, or a person's word. */

@@ -1,0 +1,179 @@
+/** The processes that author code runs in: what a worker is given may wait before it begins, its answer may wait before it is heard, and a worker
+ *  may be lost at any moment with all that it has in hand. The code itself runs in this process: only its loss is played. */
+import { InProcess } from "../../../src/host/author/inProcess.ts";
+import { Interrupted } from "../../../src/runtime/executor.ts";
+import type { FaultKind } from "../core/faults.ts";
+import type { Random } from "../core/random.ts";
+import type { Choice, Part, World } from "../core/world.ts";
+import type { Outside } from "./outside.ts";
+import { Died, type Life, type Power } from "./power.ts";
+
+/** What a worker is asked on behalf of an effect. */
+const methods = ["prepare", "execute", "buildDecision"] as const;
+
+/** How far a job has come. */
+type Stage = "given" | "begun" | "done";
+
+const lossOf: { readonly [stage in Stage]: FaultKind } = {
+  given: "worker lost before its work",
+  begun: "worker lost in the middle of its work",
+  done: "worker lost before its result was heard",
+};
+
+interface Job {
+  readonly id: string;
+  readonly worker: number;
+  readonly life: Life;
+  /** The effect's key. */
+  readonly key: string;
+  readonly attempt: number;
+  /** The visit that its code knows; null: it has none. */
+  readonly visit: string | null;
+  readonly signal: AbortSignal;
+  stage: Stage;
+  begin(): void;
+  answer(): void;
+  lose(error: Error): void;
+}
+
+/** What the host hands over as watch is its task. */
+interface Task {
+  readonly key: string;
+  readonly attempt: number;
+  readonly visit: string | null;
+  readonly signal: AbortSignal;
+}
+
+const crew = 2;
+
+export class Workers implements Part {
+  readonly name = "worker";
+  private readonly jobs = new Map<string, Job>();
+  private readonly world: World;
+  private readonly power: Power;
+  private readonly outside: Outside;
+  private readonly holds: boolean;
+  private readonly losses: number;
+  private given = 0;
+
+  /** `holds`: false lets every job begin and answer at once; `losses`: weight of losing a worker. */
+  constructor(world: World, power: Power, outside: Outside, holds: boolean, losses: number) {
+    this.world = world;
+    this.power = power;
+    this.outside = outside;
+    this.holds = holds;
+    this.losses = losses;
+  }
+
+  /** Stands between the host and its author code; returns what undoes it. */
+  takeOver(): () => void {
+    const undo = methods.map((name) => {
+      const holder = InProcess.prototype;
+      const original = Reflect.get(holder, name) as (this: InProcess, call: object, watch: Task) => Promise<unknown>; // all three take what is asked, and the watch
+      const { work } = this;
+      Reflect.set(holder, name, function (this: InProcess, call: object, watch: Task): Promise<unknown> {
+        return work(watch, () => original.call(this, call, watch));
+      });
+      return () => void Reflect.set(holder, name, original);
+    });
+    return () => undo.forEach((back) => back());
+  }
+
+  dieWith(life: Life): void {
+    for (const job of this.jobs.values()) if (job.life === life) job.lose(new Died());
+  }
+
+  choices(random: Random): readonly Choice[] {
+    const open = this.open;
+    if (open.length === 0) return [];
+    const waiting = this.holds ? open.filter(({ stage }) => stage !== "begun") : [];
+    const next = waiting.length > 0 ? random.pick(waiting) : undefined;
+    return [
+      ...(next === undefined ? [] : [{ op: `worker ${next.stage === "given" ? "begin" : "answer"} ${next.id}`, weight: 30 }]),
+      { op: `worker lose ${random.pick(open).worker}`, weight: this.losses },
+    ];
+  }
+
+  perform([what = "", which = ""]: readonly string[]): boolean {
+    if (what === "lose") return this.loseWorker(Number(which));
+    const job = this.open.find(({ id }) => id === which);
+    if (job === undefined || (what === "begin" ? job.stage !== "given" : job.stage !== "done")) return false;
+    if (what === "begin") job.begin();
+    else job.answer();
+    return true;
+  }
+
+  need(): string | null {
+    const job = this.open.find(({ stage }) => stage !== "begun");
+    return job === undefined ? null : `worker ${job.stage === "given" ? "begin" : "answer"} ${job.id}`;
+  }
+
+  private get open(): readonly Job[] {
+    return [...this.jobs.values()].filter(({ life }) => life.alive);
+  }
+
+  private loseWorker(number: number): boolean {
+    const lost = this.open.filter(({ worker }) => worker === number);
+    if (lost.length > 1) this.world.fault("worker lost with several visits");
+    for (const job of lost) {
+      this.world.see(`lost with ${job.id}, which was ${job.stage}`);
+      this.world.fault(lossOf[job.stage]);
+      // One that was told to stop ends as told, whatever becomes of its process.
+      if (!job.signal.aborted) this.outside.lost.add(`${job.key} ${job.attempt}`);
+      job.lose(new Interrupted("The worker ended with SIGKILL."));
+      if (job.visit !== null) this.outside.dieIn(job.life, job.visit, job.attempt);
+    }
+    return lost.length > 0;
+  }
+
+  private readonly work = (task: Task, real: () => Promise<unknown>): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const { key, attempt, visit, signal } = task;
+      const { life } = this.power;
+      if (!life.alive) return reject(new Died());
+      this.given += 1;
+      const id = `${this.given}:${key}#${attempt}`;
+      const over = (end: () => void) => (): void => {
+        if (this.jobs.delete(id)) end();
+      };
+      const job: Job = {
+        id,
+        worker: workerOf(key),
+        life,
+        key,
+        attempt,
+        visit,
+        signal,
+        stage: "given",
+        begin: () => {
+          job.stage = "begun";
+          const ended = (tell: () => void): void => {
+            job.stage = "done";
+            job.answer = over(tell);
+            if (!this.holds) job.answer();
+          };
+          void settled(real()).then((tell) => ended(() => tell(resolve, reject)));
+        },
+        answer: () => undefined,
+        lose: (error) => over(() => reject(error))(),
+      };
+      this.jobs.set(id, job);
+      if (!this.holds) job.begin();
+    });
+}
+
+/** How it ended, to be told when it is time. */
+async function settled(work: Promise<unknown>): Promise<(resolve: (value: unknown) => void, reject: (error: unknown) => void) => void> {
+  try {
+    const value = await work;
+    return (resolve) => resolve(value);
+  } catch (error) {
+    return (_, reject) => reject(error);
+  }
+}
+
+/** All visits of a run go to one worker. */
+function workerOf(key: string): number {
+  const [run = ""] = key.split("/");
+  return [...run].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % crew;
+}
