@@ -38,6 +38,10 @@ export interface EmbeddedOptions extends OpenOptions {
   /** Where author code runs: in this process, or in worker processes of its own. `inProcess` when left out. */
   readonly author?: "workers" | "inProcess";
   readonly workerLimits?: WorkerLimits;
+  /** Hears that the store refused for good: nothing more is accepted until it is opened again. */
+  readonly onHalted?: (error: PawlError) => void;
+  /** Hears errors that nobody awaits; a warning of this process when left out. */
+  readonly onProblem?: (error: unknown) => void;
   /** Crash points of the store, for tests. */
   readonly hooks?: Parameters<typeof openStore>[0]["hooks"];
 }
@@ -62,6 +66,8 @@ export async function openEmbedded({
   hooks,
   adopt,
   command,
+  onHalted,
+  onProblem = (error) => process.emitWarning(`Pawl: ${messageOf(error)}`),
 }: EmbeddedOptions): Promise<DaemonHost> {
   const opened = await openStore({ home, mode: "owner", ...(command === undefined ? {} : { command }), ...(hooks === undefined ? {} : { hooks }) });
   const sources = new RunSources(opened.store, home);
@@ -77,9 +83,12 @@ export async function openEmbedded({
       // What cannot be ended is met again by the next attempt, which refuses to run beside it.
       endProcess: async (process) => void (await endLeftOver(process)),
       beforeMigration: async () => void (await backUp(opened.store, home, clock.now())),
-      onHalted: (error) => halt.set(error),
+      onHalted: (error) => {
+        halt.set(error);
+        onHalted?.(error);
+      },
       // Once the store refuses, everything that still comes in meets the same refusal: it is told where the run is driven.
-      onError: (error) => void (halt.isReason(error) || process.emitWarning(`Pawl: ${messageOf(error)}`)),
+      onError: (error) => void (halt.isReason(error) || onProblem(error)),
     });
     const host = new Embedded({ opened, sources, author, halt, runtime, clock });
     await runtime.recover();

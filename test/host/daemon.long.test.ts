@@ -7,6 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { olderLog } from "../../src/host/daemon/log.ts";
 import { socketPath } from "../../src/host/protocol/address.ts";
 import { anotherClient, isAlive, ownerOf, patience, realHost } from "./daemonKit.ts";
+import { canMount, remount, smallFileSystem } from "../persistence/places.ts";
 import { askNode, Project } from "./kit.ts";
 
 const timeout = 60_000;
@@ -150,3 +151,21 @@ test(
     expect(logOf(project)).toContain('"reason":"idle"');
   },
 );
+
+test.runIf(canMount)("HOST-62 a full disk is told to whoever waits and ends the host; the next one goes on when there is space", { timeout }, async () => {
+  const project = new Project();
+  const small = smallFileSystem(2_048);
+  const home = `${small}/home`;
+  const client = realHost(home);
+  const workflow = project.workflow(
+    `.node("first", compute(() => { mark("first"); return "kept"; }), "big").node("big", compute(() => "x".repeat(4_000_000)), "last").node("last", compute(({ outputs }) => outputs.first))`,
+  );
+  const { id } = await project.start(client, workflow);
+  const { pid } = await client.status();
+  await expect(client.drive(id)).rejects.toMatchObject({ code: "storageFull" });
+  await gone(pid);
+  remount(small, "size=32m");
+  const view = await anotherClient(home).drive(id);
+  expect(view).toMatchObject({ state: "completed", result: "kept" });
+  expect(project.side).toEqual(["first"]);
+});

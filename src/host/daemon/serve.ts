@@ -41,12 +41,20 @@ export async function serveHost({ home, version, idleMs = defaultIdleMs }: Serve
   let opened: DaemonHost | undefined;
   let listening: Listening | undefined;
   try {
-    opened = await openEmbedded({ home, adopt: "all", author: "workers", command: hostCommand });
+    const ends = new Ends();
+    opened = await openEmbedded({
+      home,
+      adopt: "all",
+      author: "workers",
+      command: hostCommand,
+      // Whoever waits has been told why; the next host opens the store again, and finds the disk as it is then.
+      onHalted: ({ code }) => ends.end(code),
+      onProblem: (error) => log?.write("warn", "problem", fieldsOf(error)),
+    });
     log = openLog(home, clock);
     const writing = log;
     silenceOutput();
     const host = opened;
-    const ends = new Ends();
     const server = new HostServer({
       host,
       home,
