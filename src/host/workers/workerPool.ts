@@ -40,6 +40,9 @@ export interface WorkerLimits {
 /** For calls that nobody can take back. */
 const unwatched = (): Watch => ({ signal: new AbortController().signal, report: () => undefined });
 
+/** How often a visit, and the start of a run, may be interrupted: as their effects say. */
+const visitChances = 3;
+const startChances = 2;
 /** Visits and starts that have lost a worker: so many are remembered. */
 const lossesKept = 10_000;
 
@@ -57,7 +60,7 @@ export class WorkerPool implements AuthorCode {
   private readonly places: Places;
   /** Where each worker finds its sources: looked after once for it, since a step must not read all of them again. */
   private readonly directories = new WeakMap<WorkerProcess, Promise<string>>();
-  private readonly losses = new WeightedCache<true>(lossesKept);
+  private readonly losses = new WeightedCache<number>(lossesKept);
   private launches = 0;
 
   constructor(options: PoolOptions) {
@@ -91,14 +94,14 @@ export class WorkerPool implements AuthorCode {
   /** A file that takes its process down is told where it counts: by the step that runs it. */
   async ready(run: StoredRun): Promise<void> {
     try {
-      await this.guarded(run, run.run, (place) => this.ask("ready", runQuestion(run, place), unwatched()));
+      await this.guarded(run, run.run, startChances, (place) => this.ask("ready", runQuestion(run, place), unwatched()));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
     }
   }
 
   async prepare(run: StoredRun, watch: Watch): Promise<PreparedRun> {
-    const json = await this.guarded(run, run.run, (place) => this.ask("prepare", runQuestion(run, place), watch));
+    const json = await this.guarded(run, run.run, startChances, (place) => this.ask("prepare", runQuestion(run, place), watch));
     return json === null ? null : { input: JSON.parse(json) };
   }
 
@@ -139,18 +142,19 @@ export class WorkerPool implements AuthorCode {
     watch: Watch,
   ): Promise<Answer<M>> {
     const { call, texts } = packVisit(visit);
-    return this.guarded(visit, visit.visit, (place) =>
+    return this.guarded(visit, visit.visit, visitChances, (place) =>
       this.ask(method, { place, source: visit.source, body: (directory) => body({ directory, call }), texts }, watch),
     );
   }
 
-  /** What has lost a worker goes on in one of its own: if that is lost too nobody else is, and if it was another's fault it is not met again. */
-  private async guarded<T>(workflow: StoredWorkflow, id: string, work: (place: Place) => Promise<T>): Promise<T> {
+  /** The last chance is had alone: a loss then is nobody else's, and what another did to it before is not met again. */
+  private async guarded<T>(workflow: StoredWorkflow, id: string, chances: number, work: (place: Place) => Promise<T>): Promise<T> {
     const shared = sharedPlace(workflow);
+    const lost = this.losses.get(id) ?? 0;
     try {
-      return await work(this.losses.get(id) === true ? { ...shared, kind: "own", key: `${shared.key} ${id}` } : shared);
+      return await work(lost < chances - 1 ? shared : { ...shared, kind: "own", key: `${shared.key} ${id}` });
     } catch (error) {
-      if (error instanceof Interrupted) this.losses.set(id, true, 1);
+      if (error instanceof Interrupted) this.losses.set(id, lost + 1, 1);
       throw error;
     }
   }
