@@ -211,12 +211,13 @@ test("WORKER-11 author code has no channel to the host and is marked as a progra
   const view = await project.run(
     host,
     project.workflow(
-      `.node("look", compute(() => ({ env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("PAWL_"))), channel: [typeof process.send, typeof process.disconnect, process.connected ?? null], argv: process.argv.length, cwd: process.cwd() })), "run").node("run", shell({ command: "sh", args: ["-c", "echo $PAWL_WORKER"], parse: ({ stdout }) => stdout.trim() }), "both").node("both", compute(({ outputs }) => [outputs.look, outputs.run]))`,
+      `.node("look", compute(() => ({ env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("PAWL_"))), channel: [typeof process.send, typeof process.disconnect, process.connected ?? null], argv: process.argv.length, cwd: process.cwd(), inherited: execFileSync(process.execPath, ["-p", "[3, 4].filter((fd) => { try { return require('node:fs').fstatSync(fd).isSocket(); } catch { return false; } })"]).toString().trim() })), "run").node("run", shell({ command: "sh", args: ["-c", "echo $PAWL_WORKER"], parse: ({ stdout }) => stdout.trim() }), "both").node("both", compute(({ outputs }) => [outputs.look, outputs.run]))`,
+      { head: `import { execFileSync } from "node:child_process";` },
     ),
   );
   vi.unstubAllEnvs();
   const env = { PAWL_HOME: project.home, PAWL_WORKER: "1" };
-  expect(view.result).toEqual([{ env, channel: ["undefined", "undefined", null], argv: 2, cwd: project.directory }, "1"]);
+  expect(view.result).toEqual([{ env, channel: ["undefined", "undefined", null], argv: 2, cwd: project.directory, inherited: "[]" }, "1"]);
   expect(nonHumanVariable(env)).toBe("PAWL_WORKER");
 });
 

@@ -67,6 +67,7 @@ export class WorkerProcess {
   private readonly pulse: Pulse;
   /** What is known of its end before it comes. */
   private ending: Ending = {};
+  private lastWords: string | null = null;
   private sayReady: (error?: PawlError) => void = () => undefined;
 
   constructor(options: ProcessOptions) {
@@ -172,6 +173,8 @@ export class WorkerProcess {
   private take(value: unknown): void {
     const message = FromWorker.parse(value);
     this.pulse.beat();
+    // Whoever says more has survived its last words.
+    this.lastWords = message.kind === "lastWords" ? message.message : null;
     switch (message.kind) {
       case "ready":
         if (this.state !== "starting") break;
@@ -188,8 +191,6 @@ export class WorkerProcess {
         this.open.get(message.call)?.report(message.line);
         break;
       case "lastWords":
-        this.ending = { ...this.ending, lastWords: message.message };
-        break;
       case "pong":
         break;
     }
@@ -223,7 +224,7 @@ export class WorkerProcess {
     // What its code started has nobody to answer to any more.
     await endGroup(this.pid);
     await within(closed, lingerMs);
-    this.ending = { ...ended, ...this.ending };
+    this.ending = { ...ended, ...(this.lastWords === null ? {} : { lastWords: this.lastWords }), ...this.ending };
     this.state = "gone";
     for (const stream of child.stdio) stream?.destroy();
     forget();
