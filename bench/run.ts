@@ -3,6 +3,7 @@
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { inCompany, recovery, stepByStep } from "./actors.ts";
+import { hostCommands } from "./host.ts";
 import { median } from "./kit.ts";
 import { concurrent, growth, probe, rawBounds, sequential } from "./workflows.ts";
 
@@ -23,6 +24,7 @@ const benches: { readonly [name: string]: () => Promise<Figures> } = {
   w2: () => concurrent(scale(200, 20)),
   w5: () => growth(values.quick ? [10, 100, 1000] : [10, 100, 1000, 10_000]),
   p: () => probe(scale(10, 2)),
+  host: () => hostCommands(scale(7, 3)),
   recovery: async () => ({
     ...(await recovery(1000, scale(10_000, 1000))),
     ...(await recovery(10_000, scale(10_000, 1000))),

@@ -7,7 +7,6 @@ import { createRuntime } from "../runtime/createRuntime.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { RunCommand } from "../../machines/runMachine.ts";
 import type { NodeInput } from "../workflow/graph.ts";
-import { InProcess } from "./author/inProcess.ts";
 import type { AuthorCode } from "./author/authorCode.ts";
 import { submitAnswer } from "./answers.ts";
 import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView, StateReader } from "./api.ts";
@@ -72,7 +71,7 @@ export async function openEmbedded({
   const opened = await openStore({ home, mode: "owner", ...(command === undefined ? {} : { command }), ...(hooks === undefined ? {} : { hooks }) });
   const sources = new RunSources(opened.store, home);
   const directoryOf = (source: string): Promise<string> => sources.directory(source);
-  const author: AuthorCode = where === "workers" ? new WorkerPool({ directoryOf, limits: workerLimits }) : new InProcess({ directoryOf, clock });
+  const author: AuthorCode = where === "workers" ? new WorkerPool({ directoryOf, limits: workerLimits }) : await inThisProcess(directoryOf, clock);
   try {
     const halt = new Halt();
     const runtime: Runtime = await createRuntime({
@@ -99,6 +98,12 @@ export async function openEmbedded({
     await opened.release();
     throw error;
   }
+}
+
+/** Loaded only where it is used: a host whose author code runs in workers holds no loader of it. */
+async function inThisProcess(directoryOf: (source: string) => Promise<string>, clock: Clock): Promise<AuthorCode> {
+  const { InProcess } = await import("./author/inProcess.ts");
+  return new InProcess({ directoryOf, clock });
 }
 
 /** Opens a state directory to look at it, beside its owner too. One that does not exist yet reads as empty and is not made. */

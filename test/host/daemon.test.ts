@@ -182,3 +182,15 @@ test("HOST-59 the log is rotated by size: three private files, the newest lines 
   }
   expect(readFileSync(join(project.home, "host.log"), "utf8")).toContain(`"n":${lines - 1},`);
 });
+
+test("HOST-63 a host loads no author code and holds nothing that could: neither loader nor compiler of workflow files", { timeout }, () => {
+  const seen = `import { registerHooks } from "node:module";
+const seen = [];
+registerHooks({ load: (url, context, next) => (seen.push(url), next(url, context)) });
+await import(${JSON.stringify(new URL("../../src/host/daemon/serve.ts", import.meta.url).href)});
+console.log(JSON.stringify(seen));`;
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", seen], { encoding: "utf8" });
+  const modules = JSON.parse(child.stdout) as readonly string[]; // what the line above prints
+  expect(modules.filter((url) => url.includes("/src/host/")).length).toBeGreaterThan(20);
+  expect(modules.filter((url) => /node_modules\/(jiti|typescript)\/|\/src\/workflow\/(load|find)|inProcess/.test(url))).toEqual([]);
+});
