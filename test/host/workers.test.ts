@@ -101,9 +101,9 @@ test("WORKER-5 sources that end the worker while they load: the launch is refuse
   const { id } = await project.start(host, file);
   project.write("bad", "");
   await expect(project.start(host, file)).rejects.toMatchObject({ code: "loadFailed", message: expect.stringContaining("exit code 9") });
-  expect(project.side).toEqual(["down"]);
-  expect(await host.drive(id)).toMatchObject({ state: "failed", reason: { code: "startupCrashed", message: expect.stringContaining("exit code 9") } });
   expect(project.side).toEqual(["down", "down", "down"]);
+  expect(await host.drive(id)).toMatchObject({ state: "failed", reason: { code: "startupCrashed", message: expect.stringContaining("exit code 9") } });
+  expect(project.side.length).toBe(5);
 });
 
 test("WORKER-6 what code prints is told as lines of the visit that printed it, also when several are open in one worker", async () => {

@@ -2,7 +2,7 @@
 import type { BuiltDecision } from "../../../machines/contracts/buildRequest.ts";
 import { NotApplied } from "../../../machines/define.ts";
 import { sha256Hex } from "../../digest.ts";
-import { messageOf, PawlError } from "../../errors.ts";
+import { isPawlError, messageOf, PawlError } from "../../errors.ts";
 import { jsonText, readBack } from "../../json.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { Interrupted } from "../../runtime/executor.ts";
@@ -55,6 +55,11 @@ interface Question<M extends Method> {
   readonly texts: readonly Text[];
 }
 
+/** Loading does nothing outside: a process that is lost at it may be somebody else's doing, and only one that is lost each time is the file's. */
+const loadTries = 3;
+
+const isLoss = (error: unknown): boolean => error instanceof Interrupted || (isPawlError(error) && error.code === "workerUnavailable");
+
 export class WorkerPool implements AuthorCode {
   private readonly options: PoolOptions;
   private readonly places: Places;
@@ -74,12 +79,21 @@ export class WorkerPool implements AuthorCode {
     const loadMs = this.options.limits?.loadMs ?? 60_000;
     const limit = new AbortController();
     const stop = systemClock.schedule(systemClock.now() + loadMs, () => limit.abort("cancelled"));
-    // A process of its own each time: what the file imports is then what stands there now.
-    this.launches += 1;
-    const place: Place = { kind: "launch", key: `launch ${this.launches}`, cwd };
     const body = (): Body<"load"> => ({ workflow, cwd, userHome, input: input === undefined ? null : 0 });
+    const once = (): Promise<Answer<"load">> => {
+      // A process of its own each time: what the file imports is then what stands there now.
+      this.launches += 1;
+      const place: Place = { kind: "launch", key: `launch ${this.launches}`, cwd };
+      return this.ask("load", { place, source: null, body, texts }, { ...unwatched(), signal: limit.signal });
+    };
     try {
-      return checked(await this.ask("load", { place, source: null, body, texts }, { ...unwatched(), signal: limit.signal }));
+      for (let left = loadTries - 1; ; left -= 1) {
+        try {
+          return checked(await once());
+        } catch (error) {
+          if (left === 0 || limit.signal.aborted || !isLoss(error)) throw error;
+        }
+      }
     } catch (error) {
       const failed = (what: string): PawlError =>
         new PawlError("loadFailed", `Cannot load workflow "${workflow}": ${what}`, { subject: workflow, cause: error });
