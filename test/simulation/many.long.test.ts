@@ -11,7 +11,7 @@ const seeds = Number(process.env["PAWL_SIMULATE_SEEDS"] ?? owed);
 const from = Number(process.env["PAWL_SIMULATE_SEED"] ?? 2000);
 const budgetMs = Number(process.env["PAWL_SIMULATE_MS"] ?? 2_400_000);
 /** A seed of a host takes four times as long as one of author machines. */
-const shares = { hosts: 0.25, authors: 0.75 } as const;
+const shares = { hosts: 0.12, clients: 0.12, authors: 0.76 } as const;
 const steps = 200;
 /** How often each kind of fault must have happened. */
 const often = Math.floor((100 * Math.min(seeds, owed)) / owed);
@@ -26,8 +26,8 @@ beforeAll(async () => {
   console.log(`all: ${speedOf(all)}\nfaults: ${faultsText(all.faults)}`);
 }, budgetMs + 300_000);
 
-describe("many seeds of author machines, and of workflows on a host", () => {
-  test("SIM-1, SIM-2, SIM-3, SIM-4, SIM-5, SIM-6, SIM-7, SIM-8, SIM-9, SIM-10, SIM-11, SIM-12, SIM-13 every rule holds", () => {
+describe("many seeds of author machines, of workflows on a host, and of clients of a host", () => {
+  test("SIM-1, SIM-2, SIM-3, SIM-4, SIM-5, SIM-6, SIM-7, SIM-8, SIM-9, SIM-10, SIM-11, SIM-12, SIM-13, SIM-19, SIM-20, SIM-21, SIM-22, SIM-23, SIM-24 every rule holds", () => {
     expect(all.failures.join("\n\n")).toBe("");
   });
 

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { authors } from "./authors/scenario.ts";
 import { simulate } from "./core/simulate.ts";
-import { hosts } from "./hosts/scenario.ts";
 import { planted } from "./planted.ts";
+import { scenarioOf } from "./scenarios.ts";
 
 /** Seeds within which a planted fault must show itself. */
 const bound = 150;
 const steps = 400;
 
 test.each(planted.map((fault) => [fault.what, fault] as const))("SIM-16 it is found that %s", async (_what, { among, sabotage, store, foundBy }) => {
-  const scenario = among === "hosts" ? hosts() : authors(store);
+  const scenario = among === undefined ? authors(store) : scenarioOf(among);
   let seed = 0;
   let found: string | undefined;
   while (found === undefined && seed < bound) {

@@ -8,13 +8,16 @@ import { EffectRunner } from "../../src/runtime/effects.ts";
 import { TimerService } from "../../src/runtime/timers.ts";
 import { assign, StateMachine } from "xstate";
 import { runMachine } from "../../machines/runMachine.ts";
+import { HostLink } from "../../src/client/link.ts";
+import { Ledger } from "../../src/host/daemon/ledger.ts";
+import { HostServer } from "../../src/host/daemon/server.ts";
 import { runDefinition } from "../../src/host/runDefinition.ts";
 import { SessionQueue } from "../../src/host/sessionQueue.ts";
 
 export interface Planted {
   readonly what: string;
   /** Where it shows; author machines unless set. */
-  readonly among?: "hosts";
+  readonly among?: "hosts" | "clients";
   /** Rules that may find it: which one sees it first depends on the seed. */
   readonly foundBy: readonly string[];
   /** Replaces methods; returns what puts them back. */
@@ -337,6 +340,42 @@ export const planted: readonly Planted[] = [
           },
       )();
     },
+  },
+  {
+    what: "a host does once more what a client asks again",
+    among: "clients",
+    foundBy: ["SIM-24"],
+    sabotage: plant(
+      Ledger,
+      "once",
+      () =>
+        function (_client, _id, _request, work) {
+          return (work as () => Promise<unknown>)(); // as Ledger.once is given it
+        },
+    ),
+  },
+  {
+    what: "a client that lost its connection does not ask again",
+    among: "clients",
+    foundBy: ["SIM-13"],
+    sabotage: plant(HostLink, "reunite", () => () => undefined),
+  },
+  {
+    what: "a pause is answered before it is stored",
+    among: "clients",
+    foundBy: ["SIM-19", "SIM-24"],
+    sabotage: plant(
+      HostServer,
+      "perform",
+      (original) =>
+        function (request, asking) {
+          const { kind, body } = request as { readonly kind: string; readonly body: object }; // HostRequest
+          const done = original.call(this, request, asking) as Promise<unknown>; // what perform gives
+          if (kind !== "pause") return done;
+          done.catch(() => undefined);
+          return original.call(this, { kind: "run", body }, asking);
+        },
+    ),
   },
   {
     what: "a lost worker's attempt is made again as if it had been left in time",

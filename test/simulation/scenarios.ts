@@ -1,9 +1,9 @@
 /** The worlds that can be simulated, by name. */
 import { authors } from "./authors/scenario.ts";
-import { hosts } from "./hosts/scenario.ts";
+import { clients, hosts } from "./hosts/scenario.ts";
 import type { Scenario } from "./core/simulate.ts";
 
-export const scenarios: readonly Scenario[] = [authors(), hosts()];
+export const scenarios: readonly Scenario[] = [authors(), hosts(), clients()];
 
 export function scenarioOf(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);

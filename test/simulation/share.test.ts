@@ -27,7 +27,7 @@ describe("schedules that once failed", () => {
 
 describe("a few seconds of seeds", () => {
   test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
-    "SIM-1, SIM-2, SIM-3, SIM-4, SIM-5, SIM-6, SIM-7, SIM-8, SIM-9, SIM-10, SIM-11, SIM-12, SIM-13, SIM-14 case 53, case 54: every rule holds at every step of %s",
+    "SIM-1, SIM-2, SIM-3, SIM-4, SIM-5, SIM-6, SIM-7, SIM-8, SIM-9, SIM-10, SIM-11, SIM-12, SIM-13, SIM-14, SIM-19, SIM-20, SIM-21, SIM-22, SIM-23, SIM-24 case 53, case 54: every rule holds at every step of %s",
     async (_name, scenario) => {
       const summary = await runSeeds({ scenario, from: 1, count: 400, steps: 300, budgetMs: 4000 });
       expect(summary.failures.join("\n\n")).toBe("");

@@ -8,7 +8,7 @@ import { randomOf } from "./core/random.ts";
 import { commandOf, reportOf } from "./core/report.ts";
 import { shrink } from "./core/shrink.ts";
 import { simulate, type Scenario } from "./core/simulate.ts";
-import { hosts } from "./hosts/scenario.ts";
+import { clients, hosts } from "./hosts/scenario.ts";
 import { must, type Choice, type Part, type World } from "./core/world.ts";
 
 describe("repeating", () => {
@@ -25,6 +25,12 @@ describe("repeating", () => {
     const [first, second] = [await simulate({ scenario: hosts(), seed: 4, steps: 150 }), await simulate({ scenario: hosts(), seed: 4, steps: 150 })];
     expect(second.trace).toEqual(first.trace);
     expect(first.trace.length).toBeGreaterThan(150);
+  });
+
+  test("SIM-15 clients on their connections do too", async () => {
+    const [first, second] = [await simulate({ scenario: clients(), seed: 5, steps: 120 }), await simulate({ scenario: clients(), seed: 5, steps: 120 })];
+    expect(second.trace).toEqual(first.trace);
+    expect(first.trace.length).toBeGreaterThan(120);
   });
 
   test("SIM-15 the recorded schedule does what the seed did", async () => {

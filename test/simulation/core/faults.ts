@@ -33,6 +33,14 @@ export const faultKinds = [
   "worker lost before its result was heard",
   "worker lost with several visits",
   "attempt's process lost",
+  "connection cut",
+  "connection cut in the middle of a line",
+  "line arrived in pieces",
+  "line overtaken by one of another connection",
+  "request lost on its way",
+  "answer lost on its way",
+  "request delivered again",
+  "client gone",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];

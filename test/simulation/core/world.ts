@@ -45,6 +45,9 @@ export function must(holds: boolean, rule: string, message: () => string): asser
   if (!holds) throw new Violation(rule, message());
 }
 
+/** Names that differ each time and mean nothing: of the directory, and of events that nobody else names. */
+const ownNames = /(pawl-simulated-|\be_)\w+/g;
+
 export class World {
   readonly held: Held;
   readonly parts: Part[] = [];
@@ -111,7 +114,7 @@ export class World {
   }
 
   see(line: string): void {
-    this.trace.push(`  ${line}`);
+    this.trace.push(`  ${line.replaceAll(ownNames, "$1")}`);
   }
 
   /** An error that nobody awaits, or a violation seen where nobody would pass it on. */

@@ -5,12 +5,13 @@ import { fileURLToPath } from "node:url";
 import { openStore } from "../../../persistence/openStore.ts";
 import type { EmbeddedHost } from "../../../src/host/api.ts";
 import { hostRegistry } from "../../../src/host/catalog.ts";
-import { openEmbedded } from "../../../src/host/embedded.ts";
+import { openEmbedded, type DaemonHost } from "../../../src/host/embedded.ts";
 import { turn } from "../core/hold.ts";
 import { newDirectory, readerOf } from "../core/place.ts";
 import type { Scenario } from "../core/simulate.ts";
 import { Violation, type World } from "../core/world.ts";
 import { Holder } from "../parts/holder.ts";
+import { Net } from "../parts/net.ts";
 import { Outside } from "../parts/outside.ts";
 import { Person } from "../parts/person.ts";
 import { oddsOf, Power, type Life, type Tenant } from "../parts/power.ts";
@@ -50,11 +51,14 @@ const works = {
 const dyingTurns = 400;
 
 class HostProcess implements Tenant {
-  host: EmbeddedHost | null = null;
-  private opening: Promise<EmbeddedHost> | null = null;
+  host: DaemonHost | null = null;
+  private opening: Promise<DaemonHost> | null = null;
   private readonly world: World;
   private readonly home: string;
   power: Power | null = null;
+  /** Where it is used from other processes. */
+  net: Net | null = null;
+  onLost = (): void => {};
   outside: Outside | null = null;
   workers: Workers | null = null;
 
@@ -65,18 +69,22 @@ class HostProcess implements Tenant {
 
   async open(life: Life): Promise<void> {
     const hooks = this.power?.hooks(life);
-    this.opening = openEmbedded({ home: this.home, ...(hooks === undefined ? {} : { hooks }) });
+    this.opening = openEmbedded({ home: this.home, ...(this.net === null ? {} : { adopt: "all" as const }), ...(hooks === undefined ? {} : { hooks }) });
     const host = await this.opening;
-    if (life.alive) this.host = host;
+    if (!life.alive) return;
+    this.host = host;
+    this.net?.open(life, host);
   }
 
   async stop(): Promise<void> {
-    await this.host?.close();
+    if (this.host !== null) await (this.net === null ? this.host.close() : this.net.stop(this.host));
   }
 
   async drop(): Promise<void> {
     if (this.power) this.outside?.dieWith(this.power.life);
     if (this.power) this.workers?.dieWith(this.power.life);
+    this.net?.drop();
+    this.onLost();
     const { opening } = this;
     this.host = null;
     this.opening = null;
@@ -97,8 +105,14 @@ class HostProcess implements Tenant {
   }
 }
 
-export const hosts = (): Scenario => ({
-  name: "hosts",
+/** Whoever uses the host is in its process. */
+export const hosts = (): Scenario => ofHosts("hosts", false);
+
+/** Whoever uses the host is in other processes, and speaks with it over connections. */
+export const clients = (): Scenario => ofHosts("clients", true);
+
+const ofHosts = (name: string, isWired: boolean): Scenario => ({
+  name,
   async build(world, random) {
     const directory = newDirectory();
     const home = join(directory, "home");
@@ -114,10 +128,14 @@ export const hosts = (): Scenario => ({
     tenant.workers = workers;
     const state = new State(reader);
     const replay = new Replay(state, hostRegistry(state.store));
-    const live = (): EmbeddedHost => tenant.host ?? nobody();
+    const net = isWired ? new Net(world, power, random.pick([0, 0.5, 2.5]), 2) : null;
+    tenant.net = net;
+    const desk = net ?? power;
+    const next = (): EmbeddedHost | null => (net === null ? tenant.host : net.next());
+    const live = (): EmbeddedHost => net?.current.host ?? tenant.host ?? nobody();
     const person = new Person(
       world,
-      power,
+      desk,
       { confirm: (key, output) => live().confirmEffect(key, output), retry: (key) => live().retryEffect(key), mend: nobody },
       () => book.ambiguous,
       () => [],
@@ -126,9 +144,20 @@ export const hosts = (): Scenario => ({
     const shelves = new Shelves(replay);
     // The directory is part of what a run stores: the same each time.
     const pauses = new Pauses(replay, shelves, state);
-    const holder = new Holder(world, power, () => tenant.host, pauses, random.pick([0, 0.4, 2]));
-    const runs = new Runs(world, power, () => tenant.host, shelves, pauses, works, sep);
-    world.parts.push(power, new EventLoop(world), runs, holder, workers, outside, person, new Time(world, random.pick([0, 0, 1])));
+    const holder = new Holder(world, desk, next, pauses, random.pick([0, 0.4, 2]));
+    const runs = new Runs(world, desk, next, shelves, pauses, works, sep);
+    tenant.onLost = () => holder.hostLost();
+    world.parts.push(
+      power,
+      ...(net === null ? [] : [net]),
+      new EventLoop(world),
+      runs,
+      holder,
+      workers,
+      outside,
+      person,
+      new Time(world, random.pick([0, 0, 1])),
+    );
     world.rules.push(
       new Stored(world, power, state, replay, book, { row: (write) => shelves.put(write), look: (rows, actors) => pauses.look(rows, actors) }),
       shelves,

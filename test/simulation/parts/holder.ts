@@ -5,7 +5,8 @@ import type { RunRow } from "../../../persistence/store.ts";
 import type { FaultKind } from "../core/faults.ts";
 import type { Random } from "../core/random.ts";
 import { must, Violation, type Choice, type Part, type Rule, type World } from "../core/world.ts";
-import { isStorageError, type Life, type Power } from "./power.ts";
+import type { Requests } from "../rules/requests.ts";
+import { isStorageError, isUnanswered, type Life, type Standpoint } from "./power.ts";
 
 /** What is known of runs now. */
 export interface Standing {
@@ -14,6 +15,7 @@ export interface Standing {
   isHeldUp(run: string): boolean;
   /** Looks so far. */
   readonly looks: number;
+  readonly requests: Requests;
   /** The pause of this run was told after a call that began at this look. @throws Violation */
   wasPaused(run: string, since: number): void;
   /** This session was refused to a call that began at this look. @throws Violation */
@@ -39,14 +41,15 @@ const isWhat = (word: string): word is What => Object.hasOwn(kinds, word);
 export class Holder implements Part, Rule {
   readonly name = "holder";
   private readonly calling = new Map<string, Life>();
+  private readonly open = new Set<{ readonly command: string; readonly run: string; readonly life: Life }>();
   private readonly world: World;
-  private readonly power: Power;
+  private readonly power: Standpoint;
   private readonly host: () => EmbeddedHost | null;
   private readonly standing: Standing;
   private readonly eagerness: number;
 
   /** `eagerness`: weight of what holds a run up. */
-  constructor(world: World, power: Power, host: () => EmbeddedHost | null, standing: Standing, eagerness: number) {
+  constructor(world: World, power: Standpoint, host: () => EmbeddedHost | null, standing: Standing, eagerness: number) {
     this.world = world;
     this.power = power;
     this.host = host;
@@ -101,19 +104,27 @@ export class Holder implements Part, Rule {
     const name = `${what} ${run}`;
     const since = this.standing.looks;
     this.calling.set(name, life);
+    const command = `run.${what}`;
+    this.standing.requests.asked(command, run);
+    const asking = { command, run, life };
+    this.open.add(asking);
     this.ask(host, what, run, session).then(
       (view) => {
+        this.open.delete(asking);
         this.calling.delete(name);
         if (!life.alive) return;
         this.world.see(`${name} is done: ${view.state}${view.pausedAt === null ? "" : ", paused"}`);
-        if (what === "pause" && !finalStates.includes(view.state)) this.later(() => this.standing.wasPaused(run, since));
+        if (finalStates.includes(view.state)) return;
+        if (what !== "resume") this.standing.requests.told(command, run);
+        if (what === "pause") this.later(() => this.standing.wasPaused(run, since));
       },
       (error: unknown) => {
+        this.open.delete(asking);
         this.calling.delete(name);
         if (!life.alive) return;
         this.world.see(`${name} is refused: ${messageOf(error)}`);
         if (isStorageError(error)) return this.power.halted(life);
-        if (isPawlError(error) && error.code === "closed") return;
+        if (isUnanswered(error)) return this.power.gone(life);
         if (isPawlError(error) && error.code === "refused" && what === "hold") return;
         // Paused before it began, or blocked, it has not got its session, and another run may have it.
         const wanted = what === "adopt" ? session : what === "resume" ? this.standing.runs.get(run)?.session : undefined;
@@ -121,6 +132,11 @@ export class Holder implements Part, Rule {
         this.world.stray(new Violation("SIM-14", `${name} failed: ${messageOf(error)}`));
       },
     );
+  }
+
+  /** A host is gone: what it did not answer is asked of the next one. */
+  hostLost(): void {
+    for (const { command, run, life } of this.open) if (life.alive) this.standing.requests.askedAgain(command, run);
   }
 
   private ask(host: EmbeddedHost, what: What, run: string, session: string): Promise<RunView> {

@@ -2,7 +2,7 @@
 import { isPawlError } from "../../../src/errors.ts";
 import type { Random } from "../core/random.ts";
 import { Violation, type Choice, type Part, type World } from "../core/world.ts";
-import { isStorageError, type Life, type Power } from "./power.ts";
+import { isStorageError, isUnanswered, type Life, type Standpoint } from "./power.ts";
 
 /** Who is told the person's word. */
 export interface Settler {
@@ -21,7 +21,7 @@ interface Word {
 export class Person implements Part {
   readonly name = "person";
   private readonly world: World;
-  private readonly power: Power;
+  private readonly power: Standpoint;
   private readonly settler: Settler;
   private readonly uncertain: () => ReadonlySet<string>;
   private readonly faulted: () => readonly string[];
@@ -31,7 +31,7 @@ export class Person implements Part {
   private words = 0;
 
   /** `uncertain`: the effects that wait for a word now; `faulted`: the actors that stand still. */
-  constructor(world: World, power: Power, settler: Settler, uncertain: () => ReadonlySet<string>, faulted: () => readonly string[]) {
+  constructor(world: World, power: Standpoint, settler: Settler, uncertain: () => ReadonlySet<string>, faulted: () => readonly string[]) {
     this.world = world;
     this.power = power;
     this.settler = settler;
@@ -110,7 +110,8 @@ export class Person implements Part {
       (error: unknown) => {
         this.speaking.delete(key);
         if (!life.alive || isStorageError(error)) return;
-        if (isPawlError(error) && error.code === "refused") said.set(key, (said.get(key) ?? 1) - 1);
+        if (isUnanswered(error)) return this.power.gone(life);
+        if (isPawlError(error) && (error.code === "refused" || error.code === "stale")) said.set(key, (said.get(key) ?? 1) - 1);
         else this.world.stray(new Violation("SIM-14", `a person's ${what} of ${key} failed: ${String(error)}`));
       },
     );

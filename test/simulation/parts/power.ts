@@ -31,6 +31,17 @@ export class Died extends Error {
   override readonly name = "Died";
 }
 
+/** From where parts use the process: in it, or from a process of their own. */
+export interface Standpoint {
+  readonly isUp: boolean;
+  /** Of whoever asks: what it asked is void when it is over. */
+  readonly life: Life;
+  /** The asker was told that the store refuses for good. */
+  halted(life: Life): void;
+  /** The asker has nobody to ask any more. */
+  gone(life: Life): void;
+}
+
 type State = "down" | "opening" | "up" | "halted" | "stopping";
 
 const diskFaults = { full: "SQLITE_FULL", io: "SQLITE_IOERR_WRITE", fsync: "SQLITE_IOERR_FSYNC" } as const;
@@ -54,7 +65,7 @@ export const oddsOf = (day: Random): Odds =>
     { crash: 2.5, stop: 0.5, disk: 0.3 },
   ]);
 
-export class Power implements Part, Rule {
+export class Power implements Part, Rule, Standpoint {
   readonly name = "power";
   state: State = "down";
   life = new Life(0);
@@ -105,6 +116,9 @@ export class Power implements Part, Rule {
     life.halted = true;
     if (this.state === "up") this.state = "halted";
   }
+
+  /** Who asks in the same process goes with it. */
+  gone(): void {}
 
   choices(random: Random): readonly Choice[] {
     if (this.state === "down") return [{ op: "power open", weight: 20 }];
@@ -227,6 +241,11 @@ export class Power implements Part, Rule {
 }
 
 const storageCodes = ["storageFull", "storageFailed", "storageReadOnly"];
+
+const unansweredCodes = ["hostUnavailable", "protocolBroken", "closed"];
+
+/** The asker is told that nobody answers any more: what was asked may or may not have been done. */
+export const isUnanswered = (error: unknown): boolean => error instanceof Error && "code" in error && unansweredCodes.includes(String(error.code));
 
 /** What a sender may be told when the disk refuses. */
 export const isStorageError = (error: unknown): boolean => error instanceof Error && "code" in error && storageCodes.includes(String(error.code));

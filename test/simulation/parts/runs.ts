@@ -5,7 +5,7 @@ import type { DecisionRow, RunRow } from "../../../persistence/store.ts";
 import type { Random } from "../core/random.ts";
 import { must, Violation, type Choice, type Part, type Rule, type World } from "../core/world.ts";
 import { sessions, type Standing } from "./holder.ts";
-import { isStorageError, type Life, type Power } from "./power.ts";
+import { isStorageError, isUnanswered, type Life, type Standpoint } from "./power.ts";
 
 /** A workflow file and inputs for it. */
 export interface Work {
@@ -56,7 +56,7 @@ export class Runs implements Part, Rule {
   private readonly tries = new Map<string, number>();
   private readonly calling = new Map<string, Life>();
   private readonly world: World;
-  private readonly power: Power;
+  private readonly power: Standpoint;
   private readonly host: () => EmbeddedHost | null;
   private readonly shelf: Shelf;
   private readonly standing: Standing;
@@ -65,7 +65,7 @@ export class Runs implements Part, Rule {
 
   constructor(
     world: World,
-    power: Power,
+    power: Standpoint,
     host: () => EmbeddedHost | null,
     shelf: Shelf,
     standing: Standing,
@@ -303,7 +303,7 @@ export class Runs implements Part, Rule {
       },
       (error: unknown) => {
         this.calling.delete(`answer ${key}`);
-        if (life.alive && !isStorageError(error)) answer.refused = true;
+        if (life.alive && !isStorageError(error) && !isUnanswered(error)) answer.refused = true;
         this.told(life, `answer ${key}`, error);
       },
     );
@@ -341,7 +341,8 @@ export class Runs implements Part, Rule {
     if (!life.alive) return;
     this.world.see(`${what} is refused: ${messageOf(error)}`);
     if (isStorageError(error)) this.power.halted(life);
-    else if (!(isPawlError(error) && error.code === "closed")) this.world.stray(new Violation("SIM-14", `${what} failed: ${messageOf(error)}`));
+    else if (isUnanswered(error)) this.power.gone(life);
+    else this.world.stray(new Violation("SIM-14", `${what} failed: ${messageOf(error)}`));
   }
 }
 

@@ -4,6 +4,7 @@ import type { ActorRecord, JournalRow, RunState } from "../../../persistence/sto
 import { must, Violation, type Rule } from "../core/world.ts";
 import type { Standing } from "../parts/holder.ts";
 import { isSame, type EventLike, type Told } from "./chronicle.ts";
+import { Requests } from "./requests.ts";
 import type { Replay } from "./replay.ts";
 import type { Shelves } from "./shelf.ts";
 import type { State } from "./state.ts";
@@ -23,6 +24,7 @@ const openStates: readonly RunState[] = ["queued", "starting", "running", "pausi
 
 export class Pauses implements Rule, Standing {
   looks = 0;
+  readonly requests = new Requests();
   readonly runs: Standing["runs"];
   private readonly replay: Replay;
   private readonly state: State;
@@ -59,6 +61,7 @@ export class Pauses implements Rule, Standing {
   /** After each look at the journal. @throws Violation */
   look(rows: readonly JournalRow[], actors: readonly ActorRecord[]): void {
     this.looks += 1;
+    this.requests.look(rows);
     for (const { actor, type } of rows) if (type === "run.resume") this.resumed.set(actor, this.looks);
     for (const run of new Set(actors.map(({ root }) => root))) this.compare(run);
     const holders = new Map<string, string>();
@@ -70,6 +73,10 @@ export class Pauses implements Rule, Standing {
       holders.set(session, id);
       this.taken.set(session, this.looks);
     }
+  }
+
+  check(): void {
+    this.requests.check();
   }
 
   async atEnd(): Promise<void> {
