@@ -1,8 +1,11 @@
 /** What takes workers long: their limits, stubborn code, lost hosts, large values. */
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Project } from "./kit.ts";
+import type { RunView } from "../../src/host/api.ts";
+import { fakeClock } from "../../src/runtime/clock.ts";
+import { openCode, person, Project } from "./kit.ts";
 import { isAlive, losesThreeTimes, marked, never, openWithWorkers as open, tries, waysToGo } from "./workerKit.ts";
 
 test.each(waysToGo.filter(({ isLong }) => isLong))(
@@ -24,6 +27,70 @@ test("WORKER-4 a compute may lose its worker twice in one life of its host, the 
   const second = await open(project);
   expect(await second.drive(id)).toMatchObject({ state: "failed", reason: { code: "workerCrashed", message: expect.stringContaining("exit code 5") } });
   expect(tries(project).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test("WORKER-5 sources that end the worker while they load: the launch is refused, and a run that is saved fails as startupCrashed", async () => {
+  const project = new Project();
+  const host = await open(project);
+  const file = project.workflow(`.node("work", compute(() => 1))`, {
+    head: `if (existsSync(${JSON.stringify(project.file("bad"))})) { appendFileSync(${JSON.stringify(project.file("side.txt"))}, "down\\n"); process.exit(9); }`,
+  });
+  const { id } = await project.start(host, file);
+  project.write("bad", "");
+  await expect(project.start(host, file)).rejects.toMatchObject({ code: "loadFailed", message: expect.stringContaining("exit code 9") });
+  expect(project.side).toEqual(["down", "down", "down"]);
+  expect(await host.drive(id)).toMatchObject({ state: "failed", reason: { code: "startupCrashed", message: expect.stringContaining("exit code 9") } });
+  expect(project.side.length).toBe(5);
+});
+
+test("WORKER-7 a step that ran out of time routes on; what it says later counts for nothing, and with `once` it settles what was unknown", async () => {
+  const project = new Project();
+  const host = await open(project);
+  const go = JSON.stringify(project.file("go"));
+  const slow = `async ({ attempt }) => { ${marked} while (!existsSync(${go})) await new Promise((r) => setTimeout(r, 5)); return "late"; }`;
+  const routed = project.workflow(
+    `.node("work", action({ timeoutMs: 300, run: ${slow} }), { done: "end", timedOut: "end" }).node("end", compute(({ results }) => results.work?.status))`,
+    { name: "routed" },
+  );
+  const once = project.workflow(`.node("work", action({ timeoutMs: 300, once: true, run: ${slow} }))`, { name: "once" });
+  const view = await project.run(host, routed);
+  expect(view).toMatchObject({ state: "completed", result: "timedOut" });
+  const unsure = await project.run(host, once);
+  expect(unsure).toMatchObject({ state: "ambiguous" });
+  const driven = new Promise<RunView>((resolve) =>
+    host.subscribe((event) => {
+      if (event.kind === "run" && event.run === unsure.id && event.state === "completed") resolve(host.run(unsure.id));
+    }),
+  );
+  project.write("go", "");
+  expect(await driven).toMatchObject({ result: "late" });
+  expect(await host.run(view.id)).toEqual(view);
+});
+
+test("WORKER-13 a step for which no worker can start says so, counts nothing, and begins when one can", async () => {
+  const project = new Project();
+  const clock = fakeClock();
+  const host = await project.open({ author: "workers", workerLimits: { idleMs: 1 }, adopt: "all", clock });
+  const file = project.workflow(
+    `.node("ask", humanDecision({ audience: "operator", choices: approval, request: ({ attempt }) => { ${marked} return { title: "Go on?", subject: {} }; } }), { go: "work", stop: "work", replan: "work" }).node("work", action({ run: () => process.cwd() }))`,
+  );
+  const place = project.file("place");
+  project.write("place/file", "");
+  const { id } = await host.start({ workflow: file, input: {}, cwd: place });
+  const becomes = (shape: object): Promise<void> => vi.waitFor(async () => expect(await host.run(id)).toMatchObject(shape), { timeout: 20_000, interval: 20 });
+  await becomes({ state: "waiting" });
+  await vi.waitFor(() => expect(isAlive(tries(project)[0]?.pid ?? 0)).toBe(false), { timeout: 10_000 });
+  rmSync(place, { recursive: true });
+  await host.answer({ decision: openCode(await host.run(id)), choice: "go", source: person });
+  await becomes({
+    state: "running",
+    visits: [{}, { node: "work", status: "running", attempt: 2, error: { message: expect.stringContaining("Create it, then") } }],
+  });
+  clock.advance(30_000);
+  await becomes({ visits: [{}, { attempt: 3 }] });
+  project.write("place/file", "");
+  clock.advance(30_000);
+  await becomes({ state: "completed", result: place, visits: [{}, { attempt: 3 }] });
 });
 
 test("WORKER-5 a file that never finishes to load is given up", async () => {
