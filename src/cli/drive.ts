@@ -1,7 +1,7 @@
 /** Drives one run until it ends, parks or is interrupted, telling of it and asking its decisions on the way. */
 import { wrap } from "../text/cells.ts";
 import { visibleLine } from "../text/visible.ts";
-import type { DecisionView, EmbeddedHost, RunView } from "../host/api.ts";
+import type { DecisionView, EmbeddedHost, RunEvent, RunView } from "../host/api.ts";
 import { exitCodeOfRun, exitCodes, isFinal, strayText, type ExitCode } from "./exitCodes.ts";
 import type { Environment } from "./environment.ts";
 import { jsonLine } from "./json.ts";
@@ -19,14 +19,15 @@ import { catchOutput } from "./workflowOutput.ts";
 /** How driving ended; `left` says that the person went away from a question. */
 type Driven = { readonly view: RunView; readonly stopped: "interrupt" | "end" | null };
 
-/** Drives the run and tells how it stands at the end; gives the command's exit code. */
-export async function driveRun(host: EmbeddedHost, run: string, environment: Environment): Promise<ExitCode> {
+/** Drives the run and tells how it stands at the end; gives the command's exit code. `early` gives, once, what happened to it before. */
+export async function driveRun(host: EmbeddedHost, run: string, environment: Environment, early: () => readonly RunEvent[] = () => []): Promise<ExitCode> {
   const { interrupts } = environment;
   const reporter = reporterFor(environment);
   const goOn = environment.command("resume", run);
   const unsubscribe = host.subscribe((event) => {
     if (event.run === run) reporter.event(event);
   });
+  for (const event of early()) reporter.event(event);
   const release = catchOutput([process.stdout, process.stderr], (line) => reporter.note(line));
   const sayStopping = (): void => {
     if (interrupts.isAbandoned()) return;

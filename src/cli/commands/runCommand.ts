@@ -1,6 +1,6 @@
 /** `pawl run`, `resume`, `pause` and `cancel`. */
 import type { RunState } from "../../../persistence/store.ts";
-import type { RunView } from "../../host/api.ts";
+import type { RunEvent, RunView } from "../../host/api.ts";
 import { PawlError } from "../../errors.ts";
 import { driveRun } from "../drive.ts";
 import { nonHumanVariable, type Environment } from "../environment.ts";
@@ -15,10 +15,16 @@ export async function startRun(workflow: string, options: RunOptions, environmen
   const input = inputOf(options, environment.cwd);
   return owning(environment, async (host) => {
     const { idKey, cwd } = { idKey: options.idKey, cwd: environment.cwd };
+    // A host begins with the run at once, and not when it is watched.
+    const early: RunEvent[] = [];
+    const stop = environment.embedded ? () => {} : host.subscribe((event) => early.push(event));
     const started = await host.start({ workflow, input, cwd, ...(idKey === undefined ? {} : { idempotencyKey: idKey }) });
     if (environment.json) environment.out(jsonLine({ kind: "started", run: started.id, duplicate: started.duplicate }));
     else if (started.duplicate) environment.out(`The run of this key exists already; going on with ${started.id}.\n`);
-    return driveRun(host, started.id, environment);
+    return driveRun(host, started.id, environment, () => {
+      stop();
+      return early.filter((event) => event.run === started.id && !(event.kind === "run" && event.state === "queued"));
+    });
   });
 }
 
