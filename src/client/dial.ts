@@ -44,6 +44,13 @@ export async function dial({ home, clock, start }: DialOptions): Promise<Connect
   );
 }
 
+/** Whether somebody listens where the host of `home` would. */
+export async function isHostThere(home: string): Promise<boolean> {
+  const connection = await tryConnect(home);
+  connection?.close();
+  return connection !== null;
+}
+
 const noHost = (home: string): PawlError => new PawlError("hostUnavailable", `No host runs for ${home}. Start one: \`pawl host start\``, { subject: home });
 
 async function connectSoon(home: string, until: number, clock: Clock): Promise<Connection | null> {

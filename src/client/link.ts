@@ -15,6 +15,7 @@ import {
   type RequestKind,
   type RequestValue,
 } from "../host/protocol/messages.ts";
+import { ownerPid } from "./startHost.ts";
 
 export interface LinkOptions {
   /** A new connection to the host, which is started when there is none. @throws when there can be none */
@@ -26,6 +27,12 @@ export interface LinkOptions {
   readonly onEvent: (event: RunEvent) => void;
   /** Events may have been missed. */
   readonly onMissed: () => void;
+}
+
+/** Who the owner says it is: for a message only. */
+function processOf(home: string): string {
+  const pid = ownerPid(home);
+  return pid === null ? "" : `It is process ${pid}.`;
 }
 
 interface Asked {
@@ -40,6 +47,8 @@ interface Asked {
 /** So many connections lost within this time, and the host is given up: something ends it again and again. */
 const lostAtMost = 5;
 const lostWithinMs = 10_000;
+/** A host that takes a connection and says nothing for so long is stuck, or stopped. */
+const welcomeMs = 15_000;
 const firstBackoffMs = 50;
 const longestBackoffMs = 2_000;
 
@@ -162,6 +171,16 @@ export class HostLink {
     // The state may have changed while it was dialled.
     if (this.isEnded()) return connection.close();
     const assembler = new Assembler(maxReplyChars);
+    const { clock, home } = this.options;
+    const cancelPatience = clock.schedule(clock.now() + welcomeMs, () =>
+      fail(
+        new PawlError(
+          "hostUnavailable",
+          `The host of ${home} takes connections, but has said nothing for ${welcomeMs / 1000} s. ${processOf(home)} If it stays so, end it, which is safe, and the next command starts another.`,
+          { subject: home },
+        ),
+      ),
+    );
     let refused: PawlError | null = null;
     let broken: PawlError | null = null;
     const fail = (error: PawlError): void => {
@@ -174,6 +193,7 @@ export class HostLink {
           const envelope = assembler.take(line);
           if (envelope === null) return;
           const message = parseHostMessage(envelope.kind, envelope.body);
+          cancelPatience();
           if (message.kind === "refused") refused = errorOfWire(message.body);
           else this.take(envelope, message, connection);
         } catch (error) {
@@ -182,7 +202,10 @@ export class HostLink {
       },
       drain: () => {},
       fault: fail,
-      closed: () => this.disconnected(refused ?? broken),
+      closed: () => {
+        cancelPatience();
+        this.disconnected(refused ?? broken);
+      },
     });
     const { client } = this.options;
     for (const line of linesOf({ v: protocolVersions.max, id: "hello", kind: "hello", body: { versions: protocolVersions, client } }, maxRequestChars))

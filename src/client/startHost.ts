@@ -62,6 +62,16 @@ export function lastLogLines(home: string): string {
   }
 }
 
+/** What the owner of a directory says of itself; it proves nothing. */
+export function ownerPid(home: string): number | null {
+  try {
+    const owner: unknown = JSON.parse(readFileSync(join(home, "owner.json"), "utf8"));
+    return typeof owner === "object" && owner !== null && "pid" in owner && typeof owner.pid === "number" ? owner.pid : null;
+  } catch {
+    return null;
+  }
+}
+
 const notStarted = (home: string, why: string): PawlError =>
   new PawlError("hostUnavailable", `The host of ${home} could not be started: ${why} Try again, or do without it: --embedded`, { subject: home });
 

@@ -5,7 +5,7 @@ import type { RunEvent } from "../../src/host/api.ts";
 import type { Connection } from "../../src/host/protocol/connection.ts";
 import { maxOpenRequests } from "../../src/host/protocol/limits.ts";
 import { memoryPair } from "../../src/host/protocol/memory.ts";
-import { systemClock } from "../../src/runtime/clock.ts";
+import { fakeClock, systemClock } from "../../src/runtime/clock.ts";
 import { openDaemon, patience, serverOn } from "../host/daemonKit.ts";
 import { Project } from "../host/kit.ts";
 
@@ -101,6 +101,16 @@ test("CLIENT-2 a host that is lost again and again is given up, with the way to 
   });
   await expect(client.runs()).rejects.toMatchObject({ code: "hostUnavailable", message: expect.stringContaining("pawl host logs") });
   await expect(client.runs()).rejects.toMatchObject({ code: "hostUnavailable" });
+});
+
+test("CLIENT-2 a host that takes a connection and says nothing is given up", async () => {
+  const clock = fakeClock();
+  const client = new HostClient({ dial: async () => memoryPair()[0], clock, home: "/home/of/nobody", name: "test", version: "0" });
+  const asking = client.runs();
+  await vi.waitUntil(() => clock.pending() > 0, patience);
+  clock.advance(15_000);
+  await expect(asking).rejects.toMatchObject({ code: "hostUnavailable", message: expect.stringContaining("has said nothing for 15 s") });
+  expect(clock.pending()).toBe(0);
 });
 
 test("CLIENT-3 a host that was told to end is not started again, and what was waited for says so", async () => {

@@ -1,7 +1,7 @@
 /** `pawl host start`, `status`, `stop` and `logs`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPawlError, PawlError } from "../../errors.ts";
+import { PawlError } from "../../errors.ts";
 import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { HostStatus } from "../../host/protocol/messages.ts";
@@ -45,14 +45,12 @@ export async function withoutHost(environment: Environment): Promise<void> {
 
 /** Ends the host and waits until the directory is free; what it was, or null when none ran. */
 async function endHost(environment: Environment, ifIdle: boolean): Promise<HostStatus | null> {
+  if (!(await isThere(environment))) return null;
   const client = await clientOf(environment, false);
   let status: HostStatus;
   try {
     status = await client.status();
     await client.stop({ ifIdle });
-  } catch (error) {
-    if (isPawlError(error) && error.code === "hostUnavailable") return null;
-    throw error;
   } finally {
     await client.close();
   }
@@ -64,13 +62,16 @@ async function endHost(environment: Environment, ifIdle: boolean): Promise<HostS
   return status;
 }
 
+async function isThere({ home }: Environment): Promise<boolean> {
+  const { isHostThere } = await import("../../client/dial.ts");
+  return isHostThere(home);
+}
+
 async function askStatus(environment: Environment, start: boolean): Promise<HostStatus | null> {
+  if (!start && !(await isThere(environment))) return null;
   const client = await clientOf(environment, start);
   try {
     return await client.status();
-  } catch (error) {
-    if (!start && isPawlError(error) && error.code === "hostUnavailable") return null;
-    throw error;
   } finally {
     await client.close();
   }
