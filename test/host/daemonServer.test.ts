@@ -2,6 +2,8 @@
 import { expect, test, vi } from "vitest";
 import { fakeClock } from "../../src/runtime/clock.ts";
 import { newRunId } from "../../src/ids.ts";
+import type { HostServer } from "../../src/host/daemon/server.ts";
+import type { Connection } from "../../src/host/protocol/connection.ts";
 import { memoryPair } from "../../src/host/protocol/memory.ts";
 import { helloMs, maxClients, maxOpenRequests } from "../../src/host/protocol/limits.ts";
 import { openDaemon, RawClient, patience, serverOn } from "./daemonKit.ts";
@@ -13,6 +15,12 @@ const asking = `${askNode()}\n${endNodes}`.replace('.node("ask"', `.later("ask",
 async function opened(project = new Project()) {
   const host = await openDaemon(project);
   return { project, host, ...serverOn(host, project.home) };
+}
+
+function serverEnd(server: HostServer): Connection {
+  const [near, far] = memoryPair();
+  server.accept(far);
+  return near;
 }
 
 const start = (project: Project, workflow: string, id = newRunId(Date.now())) => ({ id, workflow, input: {}, cwd: project.directory });
@@ -110,6 +118,24 @@ test("HOST-48 a subscriber that reads too slowly is told that it lagged, and not
     () => expect(slow.heard.slice(before).map(({ body }) => body["event"])).toContainEqual(expect.objectContaining({ run: next.id, state: "completed" })),
     patience,
   );
+});
+
+test("HOST-48 a client that takes no answers is asked nothing more of, until it takes them", async () => {
+  const { server } = await opened();
+  const [near, far] = memoryPair();
+  server.accept(far);
+  const greedy = await new RawClient(near).hello("client-greedy");
+  const sent = vi.spyOn(far, "send");
+  near.pause();
+  const asked = 1_000;
+  for (let n = 0; n < asked; n += 1) greedy.say(`q:${n}`, "status");
+  const other = await new RawClient(serverEnd(server)).hello("client-other");
+  expect((await other.ask("a", "status")).kind).toBe("reply");
+  await vi.waitUntil(() => sent.mock.calls.length > maxOpenRequests, patience);
+  for (let tick = 0; tick < 500; tick += 1) await new Promise((done) => setImmediate(done));
+  expect(sent.mock.calls.length).toBeLessThan(asked / 2);
+  near.resume();
+  await vi.waitUntil(() => greedy.heard.length === asked + 1, patience);
 });
 
 test("HOST-49 of two clients that answer one decision one wins, and the other is told so", async () => {
