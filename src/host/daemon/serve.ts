@@ -46,6 +46,7 @@ export async function serveHost({ home, version, idleMs = defaultIdleMs }: Serve
       home,
       adopt: "all",
       author: "workers",
+      workerLimits: { spare: true },
       command: hostCommand,
       // Whoever waits has been told why; the next host opens the store again, and finds the disk as it is then.
       onHalted: ({ code }) => ends.end(code),

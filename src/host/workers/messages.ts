@@ -83,6 +83,8 @@ export const ToWorker = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("call"), call: number, method: z.enum(methods), body: z.unknown() }),
   z.strictObject({ kind: z.literal("abort"), call: number, reason }),
   z.strictObject({ kind: z.literal("ping") }),
+  /** Its project, for one that was started before anybody needed it. */
+  z.strictObject({ kind: z.literal("enter"), cwd: text }),
 ]);
 export type ToWorker = z.infer<typeof ToWorker>;
 

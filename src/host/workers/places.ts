@@ -1,6 +1,7 @@
 /** Which workers there are: one by key, a bounded number at once, the least recently used idle one first to go; who finds no room waits. */
 import { PawlError } from "../../errors.ts";
 import { systemClock } from "../../runtime/clock.ts";
+import { Spare } from "./spare.ts";
 import { WorkerProcess, type ProcessOptions } from "./workerProcess.ts";
 
 /**
@@ -16,6 +17,8 @@ export interface Place {
 export interface PlacesOptions extends Pick<ProcessOptions, "blockedMs" | "memoryMb"> {
   readonly idleMs: number;
   readonly atOnce: number;
+  /** One more stands by. */
+  readonly spare: boolean;
 }
 
 /** Launches that load at once. */
@@ -49,10 +52,13 @@ export class Places {
   /** On their way out: they count until they are gone. */
   private readonly leaving = new Map<Slot, Promise<void>>();
   private readonly waiters = new Set<Waiter>();
+  private readonly spare: Spare | null;
   private closing: Promise<void> | null = null;
 
   constructor(options: PlacesOptions) {
     this.options = options;
+    this.spare = options.spare ? new Spare(options) : null;
+    this.spare?.prepare();
   }
 
   /** A worker that is there. @throws workerUnavailable, closed; GivenUp when the signal is aborted before */
@@ -86,7 +92,7 @@ export class Places {
   private async closeAll(): Promise<void> {
     for (const { refused } of this.waiters) refused(closed());
     for (const slot of this.slots) this.retire(slot);
-    await Promise.all(this.leaving.values());
+    await Promise.all([...this.leaving.values(), this.spare?.close()]);
   }
 
   private slotFor(place: Place, signal: AbortSignal): Promise<Slot> {
@@ -143,7 +149,9 @@ export class Places {
     const { blockedMs, memoryMb } = this.options;
     const { place } = waiter;
     try {
-      const worker = new WorkerProcess({ cwd: place.cwd, blockedMs, memoryMb, onLost: () => this.retire(slot) });
+      const onLost = (): void => this.retire(slot);
+      const worker = this.spare?.take(place.cwd, onLost) ?? new WorkerProcess({ cwd: place.cwd, blockedMs, memoryMb, onLost });
+      this.spare?.prepare();
       const slot: Slot = { place, worker, users: 0, stopIdle: null };
       this.slots.add(slot);
       waiter.given(slot);

@@ -124,6 +124,10 @@ function take(value: unknown): void {
     case "ping":
       frames.send({ kind: "pong" });
       break;
+    case "enter":
+      process.chdir(message.cwd);
+      process.env["PWD"] = message.cwd;
+      break;
   }
 }
 

@@ -35,6 +35,8 @@ export interface WorkerLimits {
   readonly memoryMb?: number | undefined;
   /** Workers at once; 8. */
   readonly atOnce?: number | undefined;
+  /** One more stands by, already started; none when left out. */
+  readonly spare?: boolean | undefined;
 }
 
 /** For calls that nobody can take back. */
@@ -69,9 +71,9 @@ export class WorkerPool implements AuthorCode {
   private launches = 0;
 
   constructor(options: PoolOptions) {
-    const { blockedMs = 30_000, idleMs = 60_000, memoryMb, atOnce = 8 } = options.limits ?? {};
+    const { blockedMs = 30_000, idleMs = 60_000, memoryMb, atOnce = 8, spare = false } = options.limits ?? {};
     this.options = options;
-    this.places = new Places({ blockedMs, idleMs, atOnce, memoryMb: memoryMb ?? null });
+    this.places = new Places({ blockedMs, idleMs, atOnce, spare, memoryMb: memoryMb ?? null });
   }
 
   async load({ workflow, cwd, userHome, input }: LoadRequest): Promise<LoadedSources> {

@@ -18,8 +18,8 @@ import { SentTexts, type Text } from "./texts.ts";
 import { fromWire } from "./wireError.ts";
 
 export interface ProcessOptions {
-  /** The project: its working directory. */
-  readonly cwd: string;
+  /** The project: its working directory. Null: it is told later, by `enter`. */
+  readonly cwd: string | null;
   /** How long it may say nothing, ms. */
   readonly blockedMs: number;
   /** Limit of its JavaScript heap in MiB; null: Node's own. */
@@ -69,15 +69,19 @@ export class WorkerProcess {
   private ending: Ending = {};
   private lastWords: string | null = null;
   private sayReady: (error?: PawlError) => void = () => undefined;
+  /** A directory that it must be told as soon as it is there. */
+  private entering: string | null = null;
+  private onLost: () => void;
 
   constructor(options: ProcessOptions) {
     this.options = options;
+    this.onLost = options.onLost;
     this.ready = new Promise((resolve, reject) => {
       this.sayReady = (error) => (error ? reject(error) : resolve());
     });
     // Whoever uses the worker awaits it; one that nobody waits for any more must not end the host.
     this.ready.catch(() => undefined);
-    checkProject(options.cwd);
+    if (options.cwd !== null) checkProject(options.cwd);
     const { child, pid } = start(options);
     this.child = child;
     this.pid = pid;
@@ -99,6 +103,19 @@ export class WorkerProcess {
   /** False once it is gone or about to go: then another one must be asked. */
   get isThere(): boolean {
     return this.state === "ready";
+  }
+
+  /** Gives one that was started for nobody yet its project. @throws workerUnavailable when there is no such directory */
+  enter(cwd: string, onLost: () => void): void {
+    checkProject(cwd);
+    this.onLost = onLost;
+    if (this.state === "starting") this.entering = cwd;
+    else this.send({ kind: "enter", cwd });
+  }
+
+  /** Not on its way out. */
+  get isUsable(): boolean {
+    return this.state === "starting" || this.state === "ready";
   }
 
   /** Sends a call with its texts and waits for the answer. Abort reaches it at once; after cancel and shutdown it is waited for 2 s at most. @throws Interrupted */
@@ -179,6 +196,7 @@ export class WorkerProcess {
       case "ready":
         if (this.state !== "starting") break;
         this.state = "ready";
+        if (this.entering !== null) this.send({ kind: "enter", cwd: this.entering });
         this.sayReady();
         break;
       case "answered":
@@ -220,7 +238,7 @@ export class WorkerProcess {
     const ended = await new Promise<Ending>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
     stopStart();
     this.pulse.stop();
-    this.options.onLost();
+    this.onLost();
     // What its code started has nobody to answer to any more.
     await endGroup(this.pid);
     await within(closed, lingerMs);
@@ -241,7 +259,7 @@ export class WorkerProcess {
   private kill(ending: Ending): void {
     if (this.state === "gone") return;
     this.ending = { ...this.ending, ...ending };
-    this.options.onLost();
+    this.onLost();
     if (this.state !== "starting") this.state = "ending";
     try {
       process.kill(-this.pid, "SIGKILL");
@@ -276,7 +294,7 @@ function start({ cwd, memoryMb }: ProcessOptions): { readonly child: ChildProces
   let child: ChildProcess;
   try {
     child = spawn(process.execPath, [...flags, file], {
-      cwd,
+      cwd: cwd ?? "/",
       env: commandEnvironment(process.env, undefined),
       detached: true,
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
