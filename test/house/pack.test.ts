@@ -12,12 +12,12 @@ const installed = join(folder, "user/node_modules/pawl");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a command to its end. @throws with what it printed, when it fails. */
-function run(command: string, args: readonly string[], cwd: string): string {
+function run(command: string, args: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}): string {
   const child = spawnSync(command, args, {
     cwd,
     encoding: "utf8",
     timeout: 120_000,
-    env: { ...process.env, PAWL_HOME: join(folder, "state"), PAWL_EMBEDDED: "1" },
+    env: { ...process.env, PAWL_HOME: join(folder, "state"), PAWL_EMBEDDED: "1", ...more },
   });
   if (child.status !== 0)
     throw new Error(`${command} ${args.join(" ")} exits ${child.status ?? child.signal}\n${child.stdout}${child.stderr}${child.error?.message ?? ""}`);
@@ -56,6 +56,22 @@ test("HOUSE-15 its command runs and says its version", () => {
   const { version } = z.looseObject({ version: z.string() }).parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
   expect(run(process.execPath, [bin, "--version"], folder)).toContain(version);
   expect(run(process.execPath, [bin, "runs", "--json"], folder)).toContain("[]");
+});
+
+test("HOUSE-15 a run goes on in a host that the compiled command starts", () => {
+  const bin = join(installed, "src/cli/bin.js");
+  const user = join(folder, "user");
+  const hosted = { PAWL_EMBEDDED: "", PAWL_HOST_IDLE_MS: "60000" };
+  writeFileSync(
+    join(user, "one.workflow.ts"),
+    `import { z } from "zod";\nimport { compute, workflow } from "pawl";\nexport default workflow({ name: "one", input: z.object({}) }).node("only", compute(() => "from a worker")).build();\n`,
+  );
+  try {
+    expect(run(process.execPath, [bin, "run", "one.workflow.ts"], user, hosted)).toContain("from a worker");
+    expect(JSON.parse(run(process.execPath, [bin, "host", "status", "--json"], user, hosted))).toMatchObject({ running: true });
+  } finally {
+    run(process.execPath, [bin, "host", "stop"], user, hosted);
+  }
 });
 
 test("HOUSE-15 each of its entries can be imported from a program beside it", () => {
