@@ -25,11 +25,13 @@ export interface Summary {
   readonly rows: number;
   readonly faults: FaultCounts;
   readonly seconds: number;
+  /** Of the last seed's trace. */
+  readonly hash: string;
   /** Reports of the seeds that failed: at the first one it stops. */
   readonly failures: readonly string[];
 }
 
-export const nothing: Summary = { seeds: 0, ops: 0, shortest: Infinity, rows: 0, faults: {}, seconds: 0, failures: [] };
+export const nothing: Summary = { seeds: 0, ops: 0, shortest: Infinity, rows: 0, faults: {}, seconds: 0, hash: "", failures: [] };
 
 /** `seconds` of both, as if one after the other. */
 export const together = (one: Summary, other: Summary): Summary => ({
@@ -39,6 +41,7 @@ export const together = (one: Summary, other: Summary): Summary => ({
   rows: one.rows + other.rows,
   faults: addFaults(one.faults, other.faults),
   seconds: one.seconds + other.seconds,
+  hash: other.hash === "" ? one.hash : other.hash,
   failures: [...one.failures, ...other.failures],
 });
 
@@ -50,9 +53,9 @@ export async function runSeeds({ scenario, from, count, steps, budgetMs = Infini
   for (let seed = from; seed < from + count && sum.failures.length === 0 && performance.now() - begun < budgetMs; seed += 1) {
     const plan: Plan = { scenario, seed, steps };
     const outcome = await simulate(plan);
-    const { ops, schedule, faults, trace, violation } = outcome;
+    const { ops, schedule, faults, trace, hash, violation } = outcome;
     const failures = violation === null ? [] : [reportOf(plan, outcome, await shrink(plan, outcome))];
-    sum = together(sum, { seeds: 1, ops, shortest: schedule.length, rows: trace.filter(isRow).length, faults, seconds: 0, failures });
+    sum = together(sum, { seeds: 1, ops, shortest: schedule.length, rows: trace.filter(isRow).length, faults, seconds: 0, hash, failures });
   }
   return { ...sum, seconds: (performance.now() - begun) / 1000 };
 }

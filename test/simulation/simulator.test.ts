@@ -9,6 +9,7 @@ import { commandOf, reportOf } from "./core/report.ts";
 import { shrink } from "./core/shrink.ts";
 import { simulate, type Scenario } from "./core/simulate.ts";
 import { clients, hosts } from "./hosts/scenario.ts";
+import { runFleet } from "./fleet.ts";
 import { must, type Choice, type Part, type World } from "./core/world.ts";
 
 describe("repeating", () => {
@@ -31,6 +32,12 @@ describe("repeating", () => {
     const [first, second] = [await simulate({ scenario: clients(), seed: 5, steps: 120 }), await simulate({ scenario: clients(), seed: 5, steps: 120 })];
     expect(second.trace).toEqual(first.trace);
     expect(first.trace.length).toBeGreaterThan(120);
+  });
+
+  test("SIM-15 a seed does in a process of its own what it does after others", async () => {
+    const [alone, after] = [await last("hosts", 6, 1), await last("hosts", 5, 2)];
+    expect(after).toBe(alone);
+    expect(alone).not.toBe("");
   });
 
   test("SIM-15 the recorded schedule does what the seed did", async () => {
@@ -58,6 +65,11 @@ describe("repeating", () => {
     expect(Math.min(...counts)).toBeGreaterThan(700);
   });
 });
+
+/** The trace of the last of these seeds, run in a new process. */
+async function last(scenario: string, from: number, count: number): Promise<string> {
+  return (await runFleet({ batches: [{ scenario, from, count }], steps: 150 })).all.hash;
+}
 
 /** A world whose rule breaks when "bad" happens after two "odd"s, whatever else happens. */
 const frail: Scenario = {

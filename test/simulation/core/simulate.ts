@@ -7,6 +7,8 @@ import { Violation, World, type Choice } from "./world.ts";
 /** A world of one kind: its parts, its rules, and how it is taken down. */
 export interface Scenario {
   readonly name: string;
+  /** Before the first world of a process: what is slow only once must not make the first seed another than it would be later. */
+  prepare?(): Promise<void>;
   /** Puts parts and rules into the world. `random` decides what kind of day it is: sizes, odds, profiles. */
   build(world: World, random: Random): Promise<{ close(): Promise<void> }>;
 }
@@ -39,6 +41,7 @@ export interface Outcome {
 const calmLimit = 6000;
 
 export async function simulate({ scenario, seed, steps, schedule, sabotage }: Plan): Promise<Outcome> {
+  await scenario.prepare?.();
   const world = new World();
   const onStray = (error: unknown): void => world.stray(error);
   process.on("unhandledRejection", onStray);

@@ -118,7 +118,8 @@ export class EffectBook implements Rule {
     const { key, state, attempt, interruptions, once } = now;
     const policy = JSON.parse(now.policy) as { readonly maxInterrupted: number | null }; // EffectPolicy
     const maxInterrupted = interruptedAtMost[now.type] ?? policy.maxInterrupted;
-    if (maxInterrupted !== null) {
+    // A person may ask for a `once` effect again as often as they like.
+    if (maxInterrupted !== null && !once) {
       must(interruptions <= maxInterrupted, "SIM-23", () => `effect ${key} was interrupted ${interruptions} times, ${maxInterrupted} are allowed`);
       const mayGoOn = interruptions < maxInterrupted || !openStates.includes(state);
       must(mayGoOn, "SIM-23", () => `effect ${key} is ${state} after ${interruptions} interruptions, the last that are allowed`);
