@@ -236,7 +236,8 @@ export class HostLink {
       case "lagged":
         return this.options.onMissed();
       case "closing":
-        this.closing = message.body.reason;
+        // Said to whoever was with it; who only comes now finds the next one.
+        if (this.state.kind === "open") this.closing = message.body.reason;
     }
   }
 

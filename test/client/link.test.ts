@@ -124,6 +124,28 @@ test("CLIENT-3 a host that was told to end is not started again, and what was wa
   expect(dialled).toHaveLength(1);
 });
 
+test("CLIENT-3 who only comes while a host ends finds the next one", async () => {
+  const project = new Project();
+  const { dial } = serverOn(await openDaemon(project), project.home);
+  let dialled = 0;
+  const client = new HostClient({
+    dial: async () => {
+      dialled += 1;
+      if (dialled > 1) return dial();
+      const [near, far] = memoryPair();
+      far.listen({ line: () => far.close(), drain: () => {}, fault: () => {}, closed: () => {} });
+      far.send(JSON.stringify({ v: 1, id: "host", kind: "closing", body: { reason: "idle" } }));
+      return near;
+    },
+    clock: systemClock,
+    home: project.home,
+    name: "test",
+    version: "0",
+  });
+  expect((await client.runs()).items).toEqual([]);
+  expect(dialled).toBe(2);
+});
+
 test("CLIENT-4 a drive that is aborted only leaves: the run goes on, and its place among the open requests is free", async () => {
   const { client, project, host } = await connected();
   const { id } = await project.start(client, project.workflow(slow));

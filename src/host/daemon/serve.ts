@@ -77,6 +77,7 @@ export async function serveHost({ home, version, idleMs = defaultIdleMs }: Serve
       onDisplaced: () => ends.end("displaced"),
     });
     host.subscribe((event) => {
+      if (event.kind !== "line") idle.touch();
       if (event.kind === "run") writing.write("info", "run", { run: event.run, state: event.state });
       if (event.kind === "decision") writing.write("info", "decision", { decision: event.decision, state: event.state });
     });
