@@ -4,13 +4,6 @@ import { CommanderError } from "commander";
 import { killGroups } from "../host/processes.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { visible } from "../text/visible.ts";
-import { answerDecision } from "./commands/answerCommand.ts";
-import { confirmEffect, retryEffect } from "./commands/effectCommands.ts";
-import { listDecisions, listEffects, listRuns, showRun } from "./commands/listCommands.ts";
-import { doctor, exportCopy, prune, reset } from "./commands/maintenanceCommands.ts";
-import { hostLogs, startHost, statusOfHost, stopHost } from "./commands/hostCommands.ts";
-import { cancelRun, pauseRun, resumeRun, startRun } from "./commands/runCommand.ts";
-import { showVersion } from "./commands/version.ts";
 import { environmentOf, type Environment } from "./environment.ts";
 import { exitCodes, failureOf, strayText, typable, type ExitCode, type Failure } from "./exitCodes.ts";
 import { watchInterrupts, type Interrupts } from "./interrupts.ts";
@@ -120,48 +113,49 @@ function parse(argv: readonly string[], program: string, write: (text: string) =
   }
 }
 
-function perform(request: Request, environment: Environment): ExitCode | Promise<ExitCode> {
+/** Each command is loaded when it is asked for: most of the time of a short one is loading. */
+async function perform(request: Request, environment: Environment): Promise<ExitCode> {
   switch (request.command) {
     case "run":
-      return startRun(request.workflow, request.options, environment);
+      return (await import("./commands/runCommand.ts")).startRun(request.workflow, request.options, environment);
     case "runs":
-      return listRuns(request.options, environment);
+      return (await import("./commands/listCommands.ts")).listRuns(request.options, environment);
     case "show":
-      return showRun(request.run, environment);
+      return (await import("./commands/listCommands.ts")).showRun(request.run, environment);
     case "decisions":
-      return listDecisions(request.options, environment);
+      return (await import("./commands/listCommands.ts")).listDecisions(request.options, environment);
     case "answer":
-      return answerDecision(request, environment);
+      return (await import("./commands/answerCommand.ts")).answerDecision(request, environment);
     case "resume":
-      return resumeRun(request.run, environment);
+      return (await import("./commands/runCommand.ts")).resumeRun(request.run, environment);
     case "pause":
-      return pauseRun(request.run, environment);
+      return (await import("./commands/runCommand.ts")).pauseRun(request.run, environment);
     case "cancel":
-      return cancelRun(request.run, environment);
+      return (await import("./commands/runCommand.ts")).cancelRun(request.run, environment);
     case "effectList":
-      return listEffects(request.options, environment);
+      return (await import("./commands/listCommands.ts")).listEffects(request.options, environment);
     case "effectConfirm":
-      return confirmEffect(request.key, request.options, environment);
+      return (await import("./commands/effectCommands.ts")).confirmEffect(request.key, request.options, environment);
     case "effectRetry":
-      return retryEffect(request.key, environment);
+      return (await import("./commands/effectCommands.ts")).retryEffect(request.key, environment);
     case "doctor":
-      return doctor(request.options, environment);
+      return (await import("./commands/maintenanceCommands.ts")).doctor(request.options, environment);
     case "prune":
-      return prune(request.options, environment);
+      return (await import("./commands/maintenanceCommands.ts")).prune(request.options, environment);
     case "export":
-      return exportCopy(request.run, request.options, environment);
+      return (await import("./commands/maintenanceCommands.ts")).exportCopy(request.run, request.options, environment);
     case "reset":
-      return reset(environment);
+      return (await import("./commands/maintenanceCommands.ts")).reset(environment);
     case "hostStart":
-      return startHost(environment);
+      return (await import("./commands/hostCommands.ts")).startHost(environment);
     case "hostStatus":
-      return statusOfHost(environment);
+      return (await import("./commands/hostCommands.ts")).statusOfHost(environment);
     case "hostStop":
-      return stopHost(environment);
+      return (await import("./commands/hostCommands.ts")).stopHost(environment);
     case "hostLogs":
-      return hostLogs(request.options, environment);
+      return (await import("./commands/hostCommands.ts")).hostLogs(request.options, environment);
     case "version":
-      return showVersion(environment);
+      return (await import("./commands/version.ts")).showVersion(environment);
   }
 }
 

@@ -9,7 +9,7 @@ import type { RunCommand } from "../../machines/runMachine.ts";
 import type { NodeInput } from "../workflow/graph.ts";
 import type { AuthorCode } from "./author/authorCode.ts";
 import { submitAnswer } from "./answers.ts";
-import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView, StateReader } from "./api.ts";
+import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView } from "./api.ts";
 import { hostRegistry } from "./catalog.ts";
 import { RunEvents } from "./events.ts";
 import { hostExecutors } from "./executors.ts";
@@ -26,6 +26,8 @@ import { standingOf, type Standing } from "./standing.ts";
 import { everyPage, readValue } from "./values.ts";
 import { effectView, visitKind } from "./views.ts";
 import { WorkerPool, type WorkerLimits } from "./workers/workerPool.ts";
+
+export { openReader } from "./openReader.ts";
 
 export interface EmbeddedOptions extends OpenOptions {
   /** The machine's own unless given. */
@@ -104,24 +106,6 @@ export async function openEmbedded({
 async function inThisProcess(directoryOf: (source: string) => Promise<string>, clock: Clock): Promise<AuthorCode> {
   const { InProcess } = await import("./author/inProcess.ts");
   return new InProcess({ directoryOf, clock });
-}
-
-/** Opens a state directory to look at it, beside its owner too. One that does not exist yet reads as empty and is not made. */
-export async function openReader({ home }: OpenOptions): Promise<StateReader> {
-  return new OpenedReader(await openStore({ home, mode: "reader" }));
-}
-
-class OpenedReader extends Reader implements StateReader {
-  private readonly opened: OpenedStore;
-
-  constructor(opened: OpenedStore) {
-    super(opened.store);
-    this.opened = opened;
-  }
-
-  close(): Promise<void> {
-    return this.opened.release();
-  }
 }
 
 interface Parts {

@@ -14,7 +14,6 @@ import type { AuthorCode, VisitCall } from "./author/authorCode.ts";
 import { visitCall, VisitResults } from "./nodeContext.ts";
 import { runShell } from "./shell.ts";
 import type { RunSources } from "./sources.ts";
-import { everyPage } from "./values.ts";
 import { WeightedCache } from "./weightedCache.ts";
 
 export interface ExecutorOptions {
@@ -126,12 +125,4 @@ class Losses {
       throw new EffectFailure(error.reason, error.message);
     }
   }
-}
-
-/** Codes of all open decisions: a new one must differ. */
-export async function openCodes(store: Pick<Store, "query">): Promise<readonly string[]> {
-  const codes: string[] = [];
-  for await (const rows of everyPage((cursor) => store.query("decisions", { state: ["open"] }, { limit: 500, cursor })))
-    codes.push(...rows.map(({ code }) => code));
-  return codes;
 }

@@ -4,7 +4,7 @@ import { isPawlError, PawlError } from "../errors.ts";
 import { findDecisionCode, parseDecisionCode } from "../decisionCode.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
-import { openCodes } from "./executors.ts";
+import { openCodes } from "./openCodes.ts";
 import { findRun } from "./lookup.ts";
 import { isReturning, runContext } from "./runDefinition.ts";
 import { holderOf } from "./sessionQueue.ts";

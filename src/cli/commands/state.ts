@@ -5,7 +5,7 @@ import type { Environment } from "../environment.ts";
 
 /** Reading works beside an owner. The host is loaded only here, so that help and version start fast and work without its native part. */
 export async function reading<T>({ home }: Environment, work: (reader: StateReader) => Promise<T>): Promise<T> {
-  const { openReader } = await import("../../host/embedded.ts");
+  const { openReader } = await import("../../host/openReader.ts");
   const reader = await openReader({ home });
   try {
     return await work(reader);
