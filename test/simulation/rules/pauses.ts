@@ -21,6 +21,8 @@ const signals: readonly string[] = ["graph.pause", "graph.resume"];
 const page = 1000;
 /** States in which a run has its session for itself. */
 const openStates: readonly RunState[] = ["queued", "starting", "running", "pausing", "held"];
+/** The same as the journal writes them. */
+const openValues: readonly string[] = [`"queued"`, `"starting"`, `{"running":"active"}`, `{"running":"pausing"}`, `{"running":"held"}`];
 
 export class Pauses implements Rule, Standing {
   looks = 0;
@@ -31,8 +33,10 @@ export class Pauses implements Rule, Standing {
   private readonly seen = new Map<string, Seen>();
   /** The look at which a run was last resumed. */
   private readonly resumed = new Map<string, number>();
-  /** The last look at which a run had the session. */
+  /** The last look up to which a run had the session. */
   private readonly taken = new Map<string, number>();
+  /** Of each run, at the last look. */
+  private readonly sessions = new Map<string, string>();
 
   constructor(replay: Replay, shelves: Shelves, state: State) {
     this.replay = replay;
@@ -64,6 +68,7 @@ export class Pauses implements Rule, Standing {
     this.requests.look(rows);
     for (const { actor, type } of rows) if (type === "run.resume") this.resumed.set(actor, this.looks);
     for (const run of new Set(actors.map(({ root }) => root))) this.compare(run);
+    this.noteTaken(rows);
     const holders = new Map<string, string>();
     for (const { id, session, state } of this.runs.values()) {
       // By its state, not by the column that the database compares.
@@ -73,6 +78,16 @@ export class Pauses implements Rule, Standing {
       holders.set(session, id);
       this.taken.set(session, this.looks);
     }
+  }
+
+  /** A session that a run had between two looks was taken too, before or after the run was moved. */
+  private noteTaken(rows: readonly JournalRow[]): void {
+    for (const { actor, stateValue } of rows) {
+      const now = this.runs.get(actor)?.session ?? null;
+      if (now === null || !openValues.includes(stateValue)) continue;
+      for (const session of new Set([now, this.sessions.get(actor) ?? now])) this.taken.set(session, this.looks);
+    }
+    for (const { id, session } of this.runs.values()) if (session !== null) this.sessions.set(id, session);
   }
 
   check(): void {
