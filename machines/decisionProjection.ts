@@ -1,13 +1,7 @@
 /** A decision's snapshot as its index row, and what it answers once it is settled. Shaped for the runtime's definitions. */
-import { judgeSettled, winnerReply, fixedReply, type DecisionContext, type DecisionReply, type SettledState } from "./decisionVerdicts.ts";
+import { judgeSettled, winnerReply, fixedReply, type DecisionReply, type SettledState } from "./decisionVerdicts.ts";
 import { DecisionEvent } from "./decisionMachine.ts";
-
-/** What is read of an actor's view. `context` is the decision's own. */
-export interface DecisionViewLike {
-  readonly record: { readonly id: string; readonly status: string; readonly updatedAt: number };
-  readonly value: unknown;
-  readonly context: unknown;
-}
+import { decisionContext, decisionState, type DecisionViewLike } from "./decisionView.ts";
 
 /** One row of the table `decisions`. */
 export interface DecisionRowWrite {
@@ -27,17 +21,6 @@ export interface DecisionRowWrite {
     readonly createdAt: number;
     readonly settledAt: number | null;
   };
-}
-
-/** The context of a view of a decision. */
-export function decisionContext(view: DecisionViewLike): DecisionContext {
-  return view.context as DecisionContext; // a snapshot of decisionMachine holds this: the runtime stored it with the machine's id and version
-}
-
-/** A decision whose actor was stopped with its run counts as cancelled. */
-export function decisionState({ record, value }: DecisionViewLike): "open" | SettledState {
-  if (value === "accepted" || value === "defaulted" || value === "cancelled" || value === "expired") return value;
-  return record.status === "stopped" ? "cancelled" : "open";
 }
 
 /** The index row of a decision; its id is the actor's. */

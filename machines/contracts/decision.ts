@@ -3,14 +3,9 @@ import { z } from "zod";
 import { ChoiceContracts, DecisionResponse, responseFault } from "./choices.ts";
 import { DecisionPresentation } from "./presentation.ts";
 import { identifier, plainString, sha256, timestamp } from "./strings.ts";
+import { decisionSchemas } from "./receipt.ts";
 
-export const decisionSchemas = {
-  request: "pawl.human-decision-request.v1",
-  channelRequest: "pawl.human-decision-channel-request.v1",
-  submission: "pawl.human-decision-submission.v1",
-  resolution: "pawl.human-decision-resolution.v1",
-  receipt: "pawl.human-decision-receipt.v1",
-} as const;
+export { decisionSchemas, receiptOf } from "./receipt.ts";
 
 /** Longest title, in UTF-16 units. */
 export const titleUnits = 256;
@@ -122,9 +117,4 @@ export type DecisionReceipt = z.infer<typeof DecisionReceipt>;
 export function channelRequest(request: DecisionRequest): DecisionChannelRequest {
   const { subject: _private, schema: _full, ...shown } = request;
   return { schema: decisionSchemas.channelRequest, ...shown };
-}
-
-/** What anybody may see of a resolution. */
-export function receiptOf({ provenance, decision, run, node, visit, response, revision, digests, at }: DecisionResolution): DecisionReceipt {
-  return { schema: decisionSchemas.receipt, provenance, decision, run, node, visit, response, revision, digests, at };
 }

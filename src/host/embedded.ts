@@ -19,7 +19,7 @@ import { findRun } from "./lookup.ts";
 import { endLeftOver } from "./processes.ts";
 import { backUp } from "../../persistence/backup.ts";
 import { Reader } from "./reader.ts";
-import { runState } from "./runDefinition.ts";
+import { runState } from "./runState.ts";
 import { SessionQueue } from "./sessionQueue.ts";
 import { RunSources } from "./sources.ts";
 import { standingOf, type Standing } from "./standing.ts";

@@ -1,11 +1,11 @@
 /** Committed changes as the events that people watch: one for each visible change, none for what only the machinery does. */
-import { decisionContext, decisionState } from "../../machines/decisionProjection.ts";
+import { decisionContext, decisionState } from "../../machines/decisionView.ts";
 import { decisionMachine } from "../../machines/decisionMachine.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import type { Change } from "../runtime/runtime.ts";
 import type { RunEvent, VisitView } from "./api.ts";
-import { runState } from "./runDefinition.ts";
+import { runState } from "./runState.ts";
 import { visitParts } from "./snapshots.ts";
 import { actorVisitStatus, effectVisitStatus, visitKind } from "./views.ts";
 

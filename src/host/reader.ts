@@ -6,12 +6,11 @@ import type { ActorView } from "../runtime/definition.ts";
 import type { DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
 import { openCodes } from "./openCodes.ts";
 import { findRun } from "./lookup.ts";
-import { isReturning, runContext } from "./runDefinition.ts";
-import { holderOf } from "./sessionQueue.ts";
+import { isReturning, runContext } from "./runState.ts";
+import { holderOf } from "./sessionHolder.ts";
 import { graphActor, graphContext, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
 import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView } from "./views.ts";
-import { readVisits } from "./visits.ts";
 
 const rereads = 3;
 
@@ -147,6 +146,8 @@ export class Reader {
   /** A run whose graph data is gone is still shown, without its visits: showing is how its owner learns of it. */
   private async visitsOf(run: string, graph: ActorView): Promise<readonly VisitView[]> {
     try {
+      // A list needs none, and is to be there at once.
+      const { readVisits } = await import("./visits.ts");
       return await readVisits(this.store, run, graph);
     } catch (error) {
       if (isPawlError(error) && error.code === "storageDamaged") return [];

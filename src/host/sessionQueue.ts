@@ -1,9 +1,10 @@
 /** Which run of a session may go on: one at a time, a rule of the database. Those that were parked meanwhile wait for their turn, the oldest first. */
-import type { RunRow, Store } from "../../persistence/store.ts";
+import type { Store } from "../../persistence/store.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import type { Change, Runtime } from "../runtime/runtime.ts";
-import { isReturning, reserves, runContext } from "./runDefinition.ts";
+import { isReturning, reserves, runContext } from "./runState.ts";
+import { holderOf } from "./sessionHolder.ts";
 import { readView } from "./snapshots.ts";
 import { everyPage } from "./values.ts";
 
@@ -65,13 +66,4 @@ export class SessionQueue {
     for await (const rows of everyPage((cursor) => this.store.query("runs", { session, state: ["waiting"] }, { limit: 500, cursor })))
       for (const { id } of rows) await this.offer(id);
   }
-}
-
-/** The run that has this session now. */
-export async function holderOf(store: Pick<Store, "query">, session: string): Promise<RunRow | undefined> {
-  for await (const rows of everyPage((cursor) => store.query("runs", { session }, { limit: 500, cursor }))) {
-    const holder = rows.find((row) => row.reserves);
-    if (holder) return holder;
-  }
-  return undefined;
 }

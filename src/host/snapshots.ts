@@ -1,10 +1,10 @@
 /** Stored actor rows as views: what a reader sees without a runtime. */
 import type { Store } from "../../persistence/store.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import { storedView } from "../runtime/outside.ts";
+import { storedView } from "../runtime/storedView.ts";
 import type { GraphContext } from "../workflow/graph.ts";
 
-export { storedView as viewOfRecord } from "../runtime/outside.ts";
+export { storedView as viewOfRecord } from "../runtime/storedView.ts";
 
 /** The last committed view of an actor; null when there is none. */
 export async function readView(store: Pick<Store, "load">, id: string): Promise<ActorView | null> {

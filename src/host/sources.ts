@@ -5,7 +5,7 @@ import { PawlError } from "../errors.ts";
 import { graphEffects } from "../workflow/graph.ts";
 import { materialise } from "../workflow/identity.ts";
 import type { PreparedRun, StoredRun } from "./author/authorCode.ts";
-import { runContext } from "./runDefinition.ts";
+import { runContext } from "./runState.ts";
 import { readView } from "./snapshots.ts";
 import { readBlob, readValue } from "./values.ts";
 import { WeightedCache } from "./weightedCache.ts";

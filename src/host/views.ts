@@ -1,10 +1,11 @@
 /** Rows and snapshots as the views of api.ts. */
-import { decisionContext } from "../../machines/decisionProjection.ts";
-import { receiptOf } from "../../machines/contracts/decision.ts";
+import { decisionContext } from "../../machines/decisionView.ts";
+import { receiptOf } from "../../machines/contracts/receipt.ts";
 import type { DecisionRow, EffectRecord, EffectState } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import { graphEffects, type NodeKind } from "../workflow/graph.ts";
+import type { NodeKind } from "../workflow/graph.ts";
+import { graphEffects } from "../workflow/graphEffects.ts";
 import type { DecisionView, EffectView, VisitView } from "./api.ts";
 import { nodeEnd, visitParts } from "./snapshots.ts";
 

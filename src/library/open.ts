@@ -6,7 +6,7 @@ import { PawlError } from "../errors.ts";
 import { ulid } from "../ids.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import { storedView } from "../runtime/outside.ts";
+import { storedView } from "../runtime/storedView.ts";
 import type { Change, Runtime, WaitBounds } from "../runtime/runtime.ts";
 import { Inspection, type Inspect } from "./inspection.ts";
 import type { Pawl } from "./pawl.ts";

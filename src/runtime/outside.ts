@@ -1,11 +1,11 @@
 /** What comes from outside, computed into one draft: the start of a root actor, and an event for an actor. */
 import { sha256Hex } from "../digest.ts";
-import type { ActorRecord } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import { jsonText, readBack } from "../json.ts";
 import { Cascade, type CascadeEnv, type EventObjectLike, type Faults } from "./cascade.ts";
-import type { ActorView, DefinitionRegistry } from "./definition.ts";
+import type { DefinitionRegistry } from "./definition.ts";
 import type { Draft } from "./draft.ts";
+import { storedView } from "./storedView.ts";
 import type { Receipt, Runtime, SendOptions } from "./runtime.ts";
 
 type Start = Parameters<Runtime["start"]>[1];
@@ -104,12 +104,6 @@ export async function sendEvent(
       at: draft.at,
     });
   return receipt;
-}
-
-/** An actor's stored snapshot as readers see it. */
-export function storedView(record: ActorRecord): ActorView {
-  const { value, context, output, error } = readBack<{ value: unknown; context: unknown; output?: unknown; error?: unknown }>(record.snapshot);
-  return { record, value, context, output, error };
 }
 
 const fingerprintOf = (type: string, payload: unknown): string => sha256Hex(`${type}\n${jsonText(payload, `event "${type}"`)}`);

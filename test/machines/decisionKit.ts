@@ -1,6 +1,6 @@
 /** A decision stepped as the runtime steps it: through the stored JSON before each event. */
 import { decisionMachine, type DecisionEvent, type DecisionInput, type DecisionOutput } from "../../machines/decisionMachine.ts";
-import { decisionContext, type DecisionViewLike } from "../../machines/decisionProjection.ts";
+import { decisionContext, type DecisionViewLike } from "../../machines/decisionView.ts";
 import type { DecisionContext, DecisionReply } from "../../machines/decisionVerdicts.ts";
 import { preparedDecision } from "../../machines/contracts/buildRequest.ts";
 import { createStepper, type StepRecord, type StepResult } from "../../src/runtime/step.ts";

@@ -1,5 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { answerWhenFinished, projectDecision, type DecisionRowWrite, type DecisionViewLike } from "../../machines/decisionProjection.ts";
+import { answerWhenFinished, projectDecision, type DecisionRowWrite } from "../../machines/decisionProjection.ts";
+import { type DecisionViewLike } from "../../machines/decisionView.ts";
 import type { RowWrite } from "../../persistence/store.ts";
 import { createdAt, facts } from "../contracts/decisionFixture.ts";
 import { ann, bob, deadlineAt, inputs, open, openedAt, submit, timer, type Stepped } from "./decisionKit.ts";
