@@ -133,14 +133,14 @@ export interface EmbeddedHost extends StateReader {
   drive(id: string, options?: { signal?: AbortSignal }): Promise<RunView>;
   answer(request: AnswerRequest): Promise<AnswerResult>;
   cancel(id: string, by: "user" | "agent"): Promise<RunView>;
-  /** The step that runs ends and is saved; no other begins. A finished run, and one that is paused, stay as they are. */
-  pause(id: string): Promise<RunView>;
+  /** The step that runs ends and is saved; no other begins. What is asked again under the same key, here and below, is done once. A finished run, and one that is paused, stay as they are. */
+  pause(id: string, key?: string): Promise<RunView>;
   /** Ends a pause or a hold, and tries again what blocks the run; does not drive it. What is not held up stays as it is. */
-  resume(id: string): Promise<RunView>;
+  resume(id: string, key?: string): Promise<RunView>;
   /** The person took the conversation back: nothing is asked of it any more until the run is resumed. @throws refused for a run without a session, and in states that have no conversation */
-  hold(id: string): Promise<RunView>;
+  hold(id: string, key?: string): Promise<RunView>;
   /** Moves an unfinished run to another session. @throws refused while that session has another run */
-  adoptRun(id: string, session: string): Promise<RunView>;
+  adoptRun(id: string, session: string, key?: string): Promise<RunView>;
   confirmEffect(key: string, output: unknown): Promise<EffectView>;
   retryEffect(key: string): Promise<EffectView>;
   subscribe(listener: (event: RunEvent) => void): () => void;

@@ -218,30 +218,32 @@ class Embedded extends Reader implements DaemonHost {
     return this.run(run);
   }
 
-  async pause(id: string): Promise<RunView> {
+  async pause(id: string, key?: string): Promise<RunView> {
     const { id: run, state } = await findRun(this.store, id);
-    if (!finalStates.includes(state)) await this.command(run, { type: "run.pause" });
+    if (!finalStates.includes(state)) await this.command(run, { type: "run.pause" }, key);
     return this.run(run);
   }
 
-  async resume(id: string): Promise<RunView> {
-    const { id: run, state } = await findRun(this.store, id);
+  async resume(id: string, key?: string): Promise<RunView> {
+    const { id: run, state, session } = await findRun(this.store, id);
     if (finalStates.includes(state)) return this.run(run);
     const faulted = await this.faultedActors(run);
     for (const actor of faulted) await this.runtime.retryFault(actor);
-    if (faulted.length === 0) await this.command(run, { type: "run.resume" });
+    const resume = (): Promise<void> => this.command(run, { type: "run.resume" }, key);
+    // One that has not begun takes its session at once.
+    if (faulted.length === 0) await (session === null ? resume() : this.queue.taking(session, resume));
     return this.run(run);
   }
 
-  async hold(id: string): Promise<RunView> {
+  async hold(id: string, key?: string): Promise<RunView> {
     const { id: run } = await findRun(this.store, id);
-    await this.command(run, { type: "run.hold" });
+    await this.command(run, { type: "run.hold" }, key);
     return this.run(run);
   }
 
-  async adoptRun(id: string, session: string): Promise<RunView> {
+  async adoptRun(id: string, session: string, key?: string): Promise<RunView> {
     const { id: run } = await findRun(this.store, id);
-    await this.queue.taking(session, () => this.command(run, { type: "run.adopt", session }));
+    await this.queue.taking(session, () => this.command(run, { type: "run.adopt", session }, key));
     return this.run(run);
   }
 
@@ -308,8 +310,8 @@ class Embedded extends Reader implements DaemonHost {
   }
 
   /** @throws refused, saying the state, when the run has no use for it now */
-  private async command(run: string, event: RunCommand): Promise<void> {
-    const { status, code } = await this.runtime.send(run, event);
+  private async command(run: string, event: RunCommand, key: string | undefined): Promise<void> {
+    const { status, code } = await this.runtime.send(run, event, key === undefined ? {} : { eventId: key });
     if (status !== "refused" || code === "finished") return;
     const view = await this.runtime.view(run);
     throw new PawlError("refused", `Run ${run} is ${view === null ? "gone" : runState(view)}: "${event.type}" has no meaning now. Nothing was changed.`, {

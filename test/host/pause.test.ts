@@ -136,3 +136,31 @@ test("RUN-22 a run moves to another session, but not to one that has a run", asy
   expect(await host.drive(one.id)).toMatchObject({ state: "completed" });
   expect(await host.drive(two.id)).toMatchObject({ state: "completed" });
 });
+
+test("RUN-21 a command that comes again under its key is done once, whatever happened since", async () => {
+  const project = new Project();
+  const first = await project.open();
+  const { id } = await project.start(first, gated(project));
+  await first.pause(id, "k1");
+  await first.resume(id, "k2");
+  await first.close();
+  const second = await project.open();
+  expect(await second.pause(id, "k1")).toMatchObject({ state: "queued", pausedAt: null });
+  expect(await second.pause(id, "k3")).toMatchObject({ pausedAt: expect.any(Number) });
+});
+
+test("RUN-22 resuming a run that would take a session which has another one names that one", async () => {
+  const project = new Project();
+  const host = await project.open();
+  const file = gated(project);
+  const inSession = (session: string) => host.start({ workflow: file, input: {}, cwd: project.directory, session });
+  const paused = await inSession("s1");
+  await host.pause(paused.id);
+  expect(await host.drive(paused.id)).toMatchObject({ state: "paused" });
+  const other = await inSession("s1");
+  await expect(host.resume(paused.id)).rejects.toMatchObject({ code: "refused", subject: "s1", message: expect.stringContaining(other.id) });
+  await host.cancel(other.id, "user");
+  await host.resume(paused.id);
+  project.write("go", "");
+  expect(await host.drive(paused.id)).toMatchObject({ state: "completed" });
+});

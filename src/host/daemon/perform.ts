@@ -20,6 +20,8 @@ export function perform(request: HostRequest, host: DaemonHost, ledger: Ledger, 
   const once = <T>(work: () => Promise<T>, again?: (value: T) => Promise<T>): Promise<T> => ledger.once(client, id, request, work, again);
   // A run's view may be large: it is read anew instead of being kept.
   const onceRun = (work: () => Promise<RunView>): Promise<RunView> => onceThen(once, work, host);
+  /** Stored with what it changed: another host knows it too. */
+  const key = `${client} ${id}`;
   switch (request.kind) {
     case "runs":
       return host.runs(request.body.filter, request.body.page);
@@ -40,13 +42,13 @@ export function perform(request: HostRequest, host: DaemonHost, ledger: Ledger, 
     case "cancel":
       return onceRun(() => host.cancel(request.body.id, request.body.by));
     case "pause":
-      return onceRun(() => host.pause(request.body.id));
+      return onceRun(() => host.pause(request.body.id, key));
     case "resume":
-      return onceRun(() => host.resume(request.body.id));
+      return onceRun(() => host.resume(request.body.id, key));
     case "hold":
-      return onceRun(() => host.hold(request.body.id));
+      return onceRun(() => host.hold(request.body.id, key));
     case "adoptRun":
-      return onceRun(() => host.adoptRun(request.body.id, request.body.session));
+      return onceRun(() => host.adoptRun(request.body.id, request.body.session, key));
     case "confirmEffect":
       return once(() => settle(host, request.body, "confirmed", () => host.confirmEffect(request.body.key, request.body.output)));
     case "retryEffect":
