@@ -1,9 +1,11 @@
 /** Starts a host as a process of its own, which outlives whoever started it. */
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { PawlError } from "../errors.ts";
+import { makeDirectory } from "../makeDirectory.ts";
+import { openLogFile } from "../host/protocol/logFile.ts";
 import { commandFile } from "../packageRoot.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { reportVariable, StartReport } from "../host/protocol/startReport.ts";
@@ -55,7 +57,9 @@ export async function startHost(home: string, until: number, clock: Clock): Prom
 /** The last lines of a host's log, for a message; empty when there are none. */
 export function lastLogLines(home: string): string {
   try {
-    const lines = readFileSync(join(home, "host.log"), "utf8").trimEnd().split("\n").slice(-shownLines);
+    const path = join(home, "host.log");
+    if (!statSync(path).isFile()) return "";
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n").slice(-shownLines);
     return ` The end of its log (\`pawl host logs\`):\n${lines.join("\n")}\n`;
   } catch {
     return "";
@@ -78,8 +82,8 @@ const notStarted = (home: string, why: string): PawlError =>
 /** Null where no log can be: the host itself says what is wrong with the directory. */
 function openLog(home: string): number | null {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    return openSync(join(home, "host.log"), "a", 0o600);
+    makeDirectory(home);
+    return openLogFile(join(home, "host.log"));
   } catch {
     return null;
   }

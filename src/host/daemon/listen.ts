@@ -19,6 +19,11 @@ export async function listen(home: string, accept: (connection: Connection) => v
   const path = socketPath(home);
   checkSocketDirectory(path, true);
   // The lock says that no other host lives: a socket that is here is left of one that was killed.
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isSocket())
+    throw new PawlError("storageFailed", `The host cannot listen at ${path}: something else stands there, which is no socket. Move it away, then try again.`, {
+      subject: path,
+    });
   rmSync(path, { force: true });
   const server = createServer((socket) => accept(socketConnection(socket)));
   await new Promise<void>((resolve, reject) => {

@@ -1,8 +1,9 @@
 /** The host's log: one JSON object a line in `<home>/host.log`, private, rotated by size. It names ids and codes only: never input, output,
  *  variables or what code prints. HOST-58, HOST-59. */
-import { appendFileSync, closeSync, fchmodSync, fstatSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, fchmodSync, fstatSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../runtime/clock.ts";
+import { openLogFile } from "../protocol/logFile.ts";
 
 export const logFileName = "host.log";
 
@@ -27,7 +28,7 @@ export function openLog(home: string, clock: Pick<Clock, "now">): HostLog {
   let file: number | null = null;
   let size = 0;
   const begin = (): void => {
-    file = openSync(path, "a", 0o600);
+    file = openLogFile(path);
     fchmodSync(file, 0o600); // one that was copied here may be open to others
     size = fstatSync(file).size;
   };
