@@ -1,6 +1,7 @@
 /** The real command through real hosts. */
-import { existsSync } from "node:fs";
-import { expect, test } from "vitest";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
 import { anotherClient, ownerOf } from "../host/daemonKit.ts";
 import { hosted, hostFixture, jsonLines, letGo, slowWorkflow } from "./hostFixture.ts";
 
@@ -28,6 +29,26 @@ test("CLIENT-20 a run through the host is told and ends as an embedded one, and 
   const refused = made.piped(["run", slowWorkflow(made), "--embedded"], hosted);
   expect(refused.code).toBe(4);
   expect(refused.err).toMatch(new RegExp(`process ${pid} \\(pawl host.* host stop`));
+});
+
+test("CLIENT-21 Ctrl-C while the run is being saved tells of it too, once it is known", { timeout }, async () => {
+  const made = hostFixture();
+  writeFileSync(
+    join(made.folder, "late.workflow.ts"),
+    `import { appendFileSync, existsSync } from "node:fs";
+import { compute, workflow } from "pawl";
+import { z } from "zod";
+appendFileSync("loading", "1");
+while (!existsSync("loaded")) await new Promise((resolve) => setTimeout(resolve, 20));
+export default workflow({ name: "late", input: z.object({}) }).node("only", compute(() => 1)).build();
+`,
+  );
+  const pty = made.terminal(["run", "./late.workflow.ts"], { env: hosted });
+  await vi.waitFor(() => expect(existsSync(join(made.folder, "loading"))).toBe(true), { timeout: 20_000 });
+  pty.type("\u0003");
+  writeFileSync(join(made.folder, "loaded"), "");
+  expect(await pty.exit).toBe(130);
+  expect(pty.lines().join(" ")).toMatch(/late \(r_[0-9A-Z]{26}\) (goes on in its host|completed)/);
 });
 
 test("CLIENT-21 Ctrl-C leaves a run that goes on, with 130 and what to type", { timeout }, async () => {

@@ -18,7 +18,11 @@ export async function startRun(workflow: string, options: RunOptions, environmen
     // A host begins with the run at once, and not when it is watched.
     const early: RunEvent[] = [];
     const stop = environment.embedded ? () => {} : host.subscribe((event) => early.push(event));
-    const started = await host.start({ workflow, input, cwd, ...(idKey === undefined ? {} : { idempotencyKey: idKey }) });
+    const start = () => host.start({ workflow, input, cwd, ...(idKey === undefined ? {} : { idempotencyKey: idKey }) });
+    // Once it is asked for, the host may begin with it: whoever leaves now is told of the run that goes on.
+    const started = environment.embedded
+      ? await start()
+      : await environment.interrupts.hold(`\nLeft at once. If the run was saved it goes on in its host: ${environment.command("runs")}\n`, start);
     if (environment.json) environment.out(jsonLine({ kind: "started", run: started.id, duplicate: started.duplicate }));
     else if (started.duplicate) environment.out(`The run of this key exists already; going on with ${started.id}.\n`);
     return driveRun(host, started.id, environment, () => {
