@@ -90,9 +90,16 @@ function storable(text: string): string {
   return short.toWellFormed().replaceAll("\0", "\\u{0}");
 }
 
+/** A thrown object that is no error: its message where it has one, else what it is made of; its values may be anybody's secrets. */
+function thrownObjectText(thrown: object): string {
+  if ("message" in thrown && typeof thrown.message === "string" && thrown.message !== "") return thrown.message;
+  const keys = Object.keys(thrown).slice(0, 10);
+  return `An object that is no Error was thrown${keys.length > 0 ? `, with ${keys.join(", ")}` : ""}.`;
+}
+
 function thrownText(error: unknown): string {
   try {
-    if (!(error instanceof Error)) return String(error);
+    if (!(error instanceof Error)) return typeof error === "object" && error !== null ? thrownObjectText(error) : String(error);
     if (error.message !== "") return error.message;
     return error instanceof AggregateError && error.errors.length > 0 ? error.errors.map((each) => thrownText(each)).join("; ") : error.name;
   } catch {

@@ -253,7 +253,8 @@ export class HostLink {
 
   private disconnected(why: PawlError | null): void {
     if (this.isEnded()) return;
-    const waits = [...this.asked.values()].some(({ kind }) => kind !== "subscribe" && kind !== "abandon");
+    // Whoever only watches loses nothing by it.
+    const waits = [...this.asked.values()].some(({ kind }) => kind !== "subscribe" && kind !== "abandon" && kind !== "wait");
     if (why !== null) return this.end(why);
     if (this.closing !== null) return this.end(this.wasStopped(waits));
     for (const asked of this.asked.values()) asked.sent = false;
@@ -278,10 +279,11 @@ export class HostLink {
   }
 
   private wasStopped(waits: boolean): PawlError {
+    const why = this.closing === null || this.closing === "stopped" ? "" : ` (${this.closing})`;
     const what = waits ? "What was asked last may or may not have been done. " : "";
     return new PawlError(
       "hostUnavailable",
-      `The host of ${this.options.home} was stopped (${this.closing ?? ""}). ${what}What was saved is safe, and the next command starts a new host.`,
+      `The host of ${this.options.home} was stopped${why}. ${what}What was saved is safe, and what was going on goes on when a host starts again: \`pawl host start\``,
       { subject: this.options.home },
     );
   }

@@ -44,7 +44,7 @@ test("CLI-20 without a terminal a waiting run exits 3 and prints the command of 
   const { home, piped } = setup();
   const { code, out, err } = piped(["run", "approval.workflow.ts", "--task", "dark mode"]);
   expect(code).toBe(3);
-  expect(err).toBe("");
+  expect(err).toBe("prepare: preparing\nprepare: prepared\n");
   const decision = JSON.parse(piped(["decisions", "--json"]).out).items[0];
   for (const choice of ["go", "stop", "replan"]) expect(out).toContain(`\n  node ${bin} answer ${decision.code} ${choice} --home ${home}\n`);
   expect(out).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ prepare completed$/m);

@@ -120,7 +120,7 @@ test("CLIENT-3 a host that was told to end is not started again, and what was wa
   await client.run(id);
   server.sayClosing("stopped");
   server.close();
-  await expect(waiting).rejects.toMatchObject({ code: "hostUnavailable", message: expect.stringContaining("was stopped (stopped)") });
+  await expect(waiting).rejects.toMatchObject({ code: "hostUnavailable", message: expect.stringContaining("was stopped.") });
   expect(dialled).toHaveLength(1);
 });
 

@@ -26,7 +26,7 @@ export async function stopHost(environment: Environment): Promise<ExitCode> {
   else
     say(
       environment,
-      `Host ${stopped.pid} of ${visibleLine(environment.home)} has ended. What was saved is safe${stopped.open > 0 ? `; ${runs(stopped.open)} not finished, and will go on when a host starts again` : ""}.`,
+      `Host ${stopped.pid} of ${visibleLine(environment.home)} has ended. What was saved is safe${stopped.open > 0 ? `; ${runs(stopped.open)} not finished: what was going on goes on when a host starts again, what waits for somebody goes on waiting` : ""}.`,
     );
   return exitCodes.completed;
 }

@@ -9,6 +9,7 @@ export function plainReporter(out: (text: string) => void, err: (text: string) =
   return {
     begin: () => {},
     event(event) {
+      if (event.kind === "line") return err(`${visibleLine(event.node)}: ${visibleLine(event.text)}\n`);
       const line = plainLine(event);
       if (line !== null) out(`${line}\n`);
     },

@@ -252,7 +252,7 @@ export class WorkerProcess {
   }
 
   private failAll(): void {
-    const message = `The worker process that ran this step was lost: ${howItEnded(this.ending, this.options)}.`;
+    const message = `The worker process was lost: ${howItEnded(this.ending, this.options)}.`;
     for (const { failed } of this.open.values()) failed(new Interrupted(message));
   }
 
