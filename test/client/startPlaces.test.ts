@@ -28,7 +28,7 @@ test("CLIENT-26 a state directory is made with those above it, and one that cann
 test("CLIENT-26 a pipe that stands where the log goes holds nobody up", () => {
   const home = folder();
   execFileSync("mkfifo", [join(home, "host.log")]);
-  expect(() => openLogFile(join(home, "host.log"))).toThrow();
+  expect(() => openLogFile(join(home, "host.log"))).toThrow(/ENXIO|is no file/);
   expect(lastLogLines(home)).toBe("");
 });
 

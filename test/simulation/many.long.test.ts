@@ -9,7 +9,7 @@ import { speedOf, type Summary } from "./seeds.ts";
 const owed = 10_000;
 const seeds = Number(process.env["PAWL_SIMULATE_SEEDS"] ?? owed);
 const from = Number(process.env["PAWL_SIMULATE_SEED"] ?? 2000);
-const budgetMs = Number(process.env["PAWL_SIMULATE_MS"] ?? 2_400_000);
+const budgetMs = Number(process.env["PAWL_SIMULATE_MS"] ?? 3_000_000);
 /** A seed of a host takes four times as long as one of author machines. */
 const shares = { hosts: 0.12, clients: 0.12, authors: 0.76 } as const;
 const steps = 200;
