@@ -311,8 +311,9 @@ class Embedded extends Reader implements DaemonHost {
 
   /** @throws refused, saying the state, when the run has no use for it now */
   private async command(run: string, event: RunCommand, key: string | undefined): Promise<void> {
-    const { status, code } = await this.runtime.send(run, event, key === undefined ? {} : { eventId: key });
-    if (status !== "refused" || code === "finished") return;
+    const { code } = await this.runtime.send(run, event, key === undefined ? {} : { eventId: key });
+    // A refusal that is told again carries its code too.
+    if (code === undefined || code === "finished") return;
     const view = await this.runtime.view(run);
     throw new PawlError("refused", `Run ${run} is ${view === null ? "gone" : runState(view)}: "${event.type}" has no meaning now. Nothing was changed.`, {
       subject: run,

@@ -147,6 +147,7 @@ test("RUN-21 a command that comes again under its key is done once, whatever hap
   const second = await project.open();
   expect(await second.pause(id, "k1")).toMatchObject({ state: "queued", pausedAt: null });
   expect(await second.pause(id, "k3")).toMatchObject({ pausedAt: expect.any(Number) });
+  for (const _ of [1, 2]) await expect(second.hold(id, "k4")).rejects.toMatchObject({ code: "refused" });
 });
 
 test("RUN-22 resuming a run that would take a session which has another one names that one", async () => {

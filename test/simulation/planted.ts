@@ -107,7 +107,7 @@ function putOff(store: Store): Partial<Store> {
 export const planted: readonly Planted[] = [
   {
     what: "a result is accepted whatever attempt it is of",
-    foundBy: ["SIM-3"],
+    foundBy: ["SIM-3", "SIM-13"],
     sabotage: runnerOptions("settle", (settle) => async (key: never, settlement: { event: { attempt?: number } }) => {
       for (let attempt = 5; attempt > 0; attempt -= 1) {
         const after = await settle(key, { ...settlement, event: { ...settlement.event, attempt } } as never);
@@ -183,7 +183,7 @@ export const planted: readonly Planted[] = [
   },
   {
     what: "timers and effects are written in a commit of their own",
-    foundBy: ["SIM-7", "SIM-8"],
+    foundBy: ["SIM-3", "SIM-7", "SIM-8"],
     store: overriding((store) => ({
       commit: async (group) => {
         const results = await store.commit(group.map((commit) => ({ ...commit, timers: [], effects: [] })));
