@@ -49,12 +49,17 @@ test.each(broken)("EFFECT-45 a failure whose text cannot be stored as it is is s
 
 test("EFFECT-45 anything thrown has a message", () => {
   const hostile = {
-    toString: () => {
+    get message() {
       throw new Error("no");
     },
   };
-  expect([messageOf(hostile), messageOf(null), messageOf(new AggregateError([new Error("a"), "b"])), messageOf(new TypeError())]).toEqual([
+  const secret = { code: 7, token: "sesame", toString: () => "sesame" };
+  const thrown = [hostile, secret, { message: "it said so" }, {}, null, new AggregateError([new Error("a"), "b"]), new TypeError()];
+  expect(thrown.map(messageOf)).toEqual([
     "Something was thrown that cannot be shown.",
+    "An object that is no Error was thrown, with code, token, toString.",
+    "it said so",
+    "An object that is no Error was thrown.",
     "null",
     "a; b",
     "TypeError",
