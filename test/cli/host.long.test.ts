@@ -73,9 +73,9 @@ test("CLIENT-24 a host in use is not ended by reset, prune: both name the comman
     expect(refused.err).toMatch(/is in use: 1 runs go on, 1 other clients are there\. .* host stop/);
   }
   const stopped = made.piped(["host", "stop"], hosted);
-  expect(stopped.out.replace(/\s+/g, " ")).toContain("1 run is not finished, and will go on when a host starts again");
+  expect(stopped.out.replace(/\s+/g, " ")).toContain("1 run is not finished: what was going on goes on when a host starts again");
   expect(await pty.exit).toBe(4);
-  expect(pty.lines().join(" ")).toContain("was stopped (stopped)");
+  expect(pty.lines().join(" ")).toContain("was stopped.");
   expect(made.piped(["reset", "--backup"], hosted).code).toBe(0);
 });
 
