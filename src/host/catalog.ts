@@ -4,11 +4,11 @@ import { answerWhenFinished, projectDecision } from "../../machines/decisionProj
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import type { Store } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
-import { readBlob } from "./values.ts";
 import type { Definition, DefinitionRegistry } from "../runtime/definition.ts";
 import { createRegistry, defineMachine } from "../runtime/registry.ts";
 import { compileGraph, compilerRevision } from "../workflow/compile.ts";
-import { Graph, graphMachineId } from "../workflow/graph.ts";
+import { graphMachineId } from "../workflow/graph.ts";
+import { readGraph } from "./graphs.ts";
 import { ownIdentity, runDefinition } from "./runDefinition.ts";
 
 const decisionDefinition: Definition = defineMachine(decisionMachine, {
@@ -29,8 +29,7 @@ const humanDecisionDefinition = defineMachine(humanDecisionNode, { identity: own
 export function hostRegistry(store: Pick<Store, "blob">): DefinitionRegistry {
   return createRegistry([runDefinition, decisionDefinition, humanDecisionDefinition], {
     [graphMachineId]: async (digest) => {
-      const graph = Graph.parse(JSON.parse(Buffer.from(await readBlob(store, digest)).toString("utf8")));
-      return defineMachine(compileGraph(graph, digest), { identity: `${ownIdentity} compiler ${compilerRevision}` });
+      return defineMachine(compileGraph(await readGraph(store, digest), digest), { identity: `${ownIdentity} compiler ${compilerRevision}` });
     },
   });
 }

@@ -1,12 +1,12 @@
 /** All visits of a run, from the rows and actors that are them. */
 import type { EffectRecord, Store } from "../../persistence/store.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import { doneCase, Graph, type GraphNode } from "../workflow/graph.ts";
+import { doneCase, type GraphNode } from "../workflow/graph.ts";
 import type { VisitView } from "./api.ts";
+import { readGraph } from "./graphs.ts";
 import { graphActor, graphContext, viewOfRecord, visitParts } from "./snapshots.ts";
-import { everyPage, readBlob, readValue } from "./values.ts";
+import { everyPage, readValue } from "./values.ts";
 import { actorVisit, effectVisit, visitKind } from "./views.ts";
-import { WeightedCache } from "./weightedCache.ts";
 
 const page = 500;
 
@@ -48,27 +48,6 @@ async function casesOf(store: Store, graph: ActorView, effects: readonly VisitEf
 }
 
 const onlyCase = (node: GraphNode | undefined): string | undefined => (node?.cases.length === 1 ? (node.cases[0] ?? doneCase) : undefined);
-
-/** The graph data of a run, by digest. */
-export async function readGraph(store: Pick<Store, "blob">, digest: string): Promise<Graph> {
-  const known = graphsOf(store);
-  const there = known.get(digest);
-  if (there) return there;
-  const bytes = await readBlob(store, digest);
-  const graph = Graph.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
-  known.set(digest, graph, bytes.byteLength);
-  return graph;
-}
-
-/** Graphs never change: each is read and checked once, up to this many bytes of them. */
-const graphLimit = 8 * 1024 * 1024;
-const graphs = new WeakMap<object, WeightedCache<Graph>>();
-
-function graphsOf(store: object): WeightedCache<Graph> {
-  const known = graphs.get(store) ?? new WeightedCache<Graph>(graphLimit);
-  graphs.set(store, known);
-  return known;
-}
 
 /** The graph's journal holds one done event for each accepted visit, in order. */
 async function fromJournal(
