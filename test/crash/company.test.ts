@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openStore } from "../../persistence/index.ts";
 import { openReader } from "../../src/host/embedded.ts";
+import { ownerOf } from "../host/daemonKit.ts";
 import { seeded } from "./libraryKit.ts";
 
 const clients = 4;
@@ -67,19 +68,13 @@ class Company {
     }
   }
 
-  get hostPid(): number | null {
-    const file = join(this.home, "owner.json");
-    const found = existsSync(file) ? /"pid":\s*(\d+)/.exec(readFileSync(file, "utf8")) : null;
-    return found ? Number(found[1]) : null;
-  }
-
   kill(who: Victim, random: () => number): void {
     if (who === "client") {
       const alive = this.running.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
       if (alive[Math.floor(random() * alive.length)]?.kill("SIGKILL")) this.killed.client += 1;
       return;
     }
-    const host = this.hostPid;
+    const host = ownerOf(this.home);
     if (host === null) return;
     const pids = who === "host" ? [host] : children(host).flatMap(({ pid, line }) => (line.includes("workerMain") ? [pid] : []));
     for (const pid of pids) {
@@ -93,7 +88,7 @@ class Company {
   }
 
   async stopHost(): Promise<void> {
-    const pid = this.hostPid;
+    const pid = ownerOf(this.home);
     if (pid === null || !existsSync(`/proc/${pid}`)) return;
     process.kill(pid, "SIGTERM");
     for (let waited = 0; existsSync(`/proc/${pid}`) && waited < 10_000; waited += 50) await sleep(50);
