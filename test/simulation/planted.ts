@@ -9,7 +9,6 @@ import { TimerService } from "../../src/runtime/timers.ts";
 import { assign, StateMachine } from "xstate";
 import { runMachine } from "../../machines/runMachine.ts";
 import { HostLink } from "../../src/client/link.ts";
-import { Ledger } from "../../src/host/daemon/ledger.ts";
 import { HostServer } from "../../src/host/daemon/server.ts";
 import { runDefinition } from "../../src/host/runDefinition.ts";
 import { SessionQueue } from "../../src/host/sessionQueue.ts";
@@ -345,14 +344,19 @@ export const planted: readonly Planted[] = [
     what: "a host does once more what a client asks again",
     among: "clients",
     foundBy: ["SIM-24"],
-    sabotage: plant(
-      Ledger,
-      "once",
-      () =>
-        function (_client, _id, _request, work) {
-          return (work as () => Promise<unknown>)(); // as Ledger.once is given it
-        },
-    ),
+    sabotage: () => {
+      let asked = 0;
+      // Ledger and runtime both know a request by its id.
+      return plant(
+        HostServer,
+        "perform",
+        (original) =>
+          function (request, asking) {
+            asked += 1;
+            return original.call(this, request, { ...(asking as object), id: `once ${asked}` }); // Asking, as perform is given it
+          },
+      )();
+    },
   },
   {
     what: "a client that lost its connection does not ask again",

@@ -82,7 +82,7 @@ export class Holder implements Part, Rule {
   }
 
   need(): string | null {
-    if (!this.power.isUp) return null;
+    if (!this.power.isServed) return null;
     for (const { id, state } of this.standing.runs.values())
       if (!finalStates.includes(state) && this.standing.isHeldUp(id) && !this.isTaken(id) && !this.calling.get(`resume ${id}`)?.alive)
         return `holder resume ${id}`;

@@ -85,6 +85,10 @@ export class Net implements Part, Standpoint {
     return true;
   }
 
+  get isServed(): boolean {
+    return this.server !== null && this.power.isUp;
+  }
+
   get life(): Life {
     return this.current.life;
   }
@@ -154,6 +158,7 @@ export class Net implements Part, Standpoint {
         return true;
       }
       case "tick": {
+        if (this.timers.length === 0) return false;
         const { held } = this.world;
         held.pass(this.untilNext);
         const next = this.timers.find(({ due }) => due <= held.passed);

@@ -78,7 +78,7 @@ export class Person implements Part {
   }
 
   need(): string | null {
-    if (!this.power.isUp) return null;
+    if (!this.power.isServed) return null;
     for (const key of this.uncertain()) if (!this.speaking.get(key)?.alive) return `person confirm ${key}`;
     return null;
   }

@@ -34,6 +34,8 @@ export class Died extends Error {
 /** From where parts use the process: in it, or from a process of their own. */
 export interface Standpoint {
   readonly isUp: boolean;
+  /** There is a process that can do what is asked; another could only say again that it cannot. */
+  readonly isServed: boolean;
   /** Of whoever asks: what it asked is void when it is over. */
   readonly life: Life;
   /** The asker was told that the store refuses for good. */
@@ -86,6 +88,10 @@ export class Power implements Part, Rule, Standpoint {
 
   get isUp(): boolean {
     return this.state === "up";
+  }
+
+  get isServed(): boolean {
+    return this.isUp;
   }
 
   /** Crash points and disk faults of a life's store. */

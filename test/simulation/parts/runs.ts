@@ -166,7 +166,7 @@ export class Runs implements Part, Rule {
   }
 
   need(): string | null {
-    if (!this.power.isUp) return null;
+    if (!this.power.isServed) return null;
     for (const { key, ids, refused } of this.starts.values()) if (ids.size === 0 && !refused && !this.isCalling(`start ${key}`)) return `runs again ${key}`;
     for (const answer of this.answers.values())
       if (answer.results.length === 0 && !answer.refused && !this.isCalling(`answer ${answer.key}`)) return `runs repeat ${answer.key}`;
