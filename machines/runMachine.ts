@@ -4,7 +4,7 @@
  *  RUN-20 a pause is taken in every state that is not final, and stands beside it: the step that runs ends, and no other begins before a resume.
  *  RUN-21 a command that finds done what it asks for is answered, and changes nothing. RUN-22 a parked run of a session goes on only when it has the
  *  session again. */
-import { assign, emit, sendTo, setup } from "xstate";
+import { assign, emit, enqueueActions, sendTo, setup } from "xstate";
 import { z } from "zod";
 import { effect, machineFromInput } from "./define.ts";
 
@@ -94,7 +94,7 @@ const whenItGoesOn = [
 
 /** Its graph stays stopped where it must ask for its session first. */
 const resumeOfParked = [
-  { guard: "isPausedOfSession", actions: "unpause" },
+  { guard: "isPausedOfSession", actions: ["unpause", "thaw"] },
   { guard: "isPaused", actions: ["unpause", "letGraphGo"] },
   { actions: "answerAlready" },
 ] as const;
@@ -128,6 +128,12 @@ export const runMachine = setup({
     /** The graph ends the node that it is in, and enters no other. */
     stopGraph: sendTo("graph", { type: "graph.pause" }),
     letGraphGo: sendTo("graph", { type: "graph.resume" }),
+    /** The deadline of the step stands still. */
+    freeze: sendTo("graph", { type: "graph.freeze" }),
+    freezeIfPaused: enqueueActions(({ context, enqueue }) => {
+      if (context.pausedAt !== null) enqueue.sendTo("graph", { type: "graph.freeze" });
+    }),
+    thaw: sendTo("graph", { type: "graph.thaw" }),
     moveTo: assign({ session: (_, session: string) => session }),
     answerAlready: emit({ type: "pawl.reply", code: "already" }),
     recordEnd: assign((_, params: { readonly end: RunEnd; readonly at: number }) => ({
@@ -261,10 +267,20 @@ export const runMachine = setup({
             ],
           },
         },
-        held: { tags: "parked", on: { "run.hold": { actions: "answerAlready" }, "run.resume": { target: "active", actions: ["unpause", "letGraphGo"] } } },
+        held: {
+          tags: "parked",
+          entry: "freeze",
+          exit: "thaw",
+          on: { "run.hold": { actions: "answerAlready" }, "run.resume": { target: "active", actions: ["unpause", "letGraphGo"] } },
+        },
         waiting: {
           tags: "parked",
+          entry: "freezeIfPaused",
           on: {
+            "run.pause": [
+              { guard: "isPaused", actions: "answerAlready" },
+              { actions: [{ type: "pause", params: ({ event }) => event.at }, "stopGraph", "freeze"] },
+            ],
             "graph.active": whenItGoesOn,
             "run.resume": resumeOfParked,
             "run.adopt": { actions: [{ type: "moveTo", params: ({ event }) => event.session }, "stopGraph"] },
@@ -272,6 +288,8 @@ export const runMachine = setup({
         },
         ambiguous: {
           tags: "parked",
+          entry: "freeze",
+          exit: "thaw",
           on: {
             "graph.active": whenItGoesOn,
             "run.resume": resumeOfParked,
@@ -290,6 +308,8 @@ export const runMachine = setup({
         /** The graph or a node below it is faulted: nothing can move until it is mended or the run is cancelled. */
         blocked: {
           tags: "parked",
+          entry: "freeze",
+          exit: "thaw",
           on: {
             "pawl.childMended": [
               { guard: "isPaused", target: "pausing", actions: "standNowhere" },

@@ -46,6 +46,8 @@ export interface PreparedDecision {
   readonly code: string;
   readonly deadlineAt: number | null;
   readonly defaultResponse: DecisionResponse | null;
+  /** ms that the node gave itself; null: no deadline that its graph does not hold already. */
+  readonly timeoutMs?: number | null;
 }
 
 const Asked = z.strictObject({

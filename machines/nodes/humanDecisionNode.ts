@@ -1,6 +1,6 @@
 /** A node that asks people and waits: it prepares the request by an effect, tells its graph that it waits, and ends with the decision.
  *  DEC-20 a request that cannot be made fails the visit and asks nobody. DEC-21 the node ends once, with the decision's own outcome. */
-import { assign, sendParent, setup, type DoneActorEvent } from "xstate";
+import { assign, enqueueActions, sendParent, setup, type DoneActorEvent } from "xstate";
 import type { PreparedDecision } from "../contracts/buildRequest.ts";
 import { decisionMachine, type DecisionInput, type DecisionOutput } from "../decisionMachine.ts";
 import { effect, type NodeFailure, type NodeInput, type NodeOutput } from "../define.ts";
@@ -23,6 +23,11 @@ export const humanDecisionNode = setup({
   types: {} as { context: HumanDecisionNodeContext; input: NodeInput; events: NodeEvent; output: NodeOutput | NodeFailure },
   actors: { prepareDecision, decision: decisionMachine },
   actions: {
+    /** Only here it is known what a callback gave. */
+    tellDeadline: enqueueActions(({ event, enqueue }) => {
+      const timeoutMs = event.type === "xstate.done.actor.prepare" ? event.output.timeoutMs : null;
+      if (typeof timeoutMs === "number") enqueue(sendParent({ type: "node.deadline", ms: timeoutMs }));
+    }),
     tellWaiting: sendParent(({ context }) => ({ type: "node.waiting", node: context.node })),
     recordOutcome: assign({ outcome: ({ event }) => (event.type === "xstate.done.actor.decision" ? event.output : null) }),
     recordFailure: assign({ outcome: ({ event }): NodeFailure => ({ failed: failureOf("error" in event ? event.error : undefined) }) }),
@@ -39,7 +44,7 @@ export const humanDecisionNode = setup({
         id: "prepare",
         src: "prepareDecision",
         input: ({ context: { run, node, visit, once } }) => ({ run, node, visit, once }),
-        onDone: "asking",
+        onDone: { target: "asking", actions: "tellDeadline" },
         onError: { target: "ended", actions: "recordFailure" },
       },
     },

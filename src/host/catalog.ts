@@ -1,13 +1,13 @@
 /** Every machine of Pawl that the host registers: fixed ones, and graphs made from their stored data. */
 import { decisionMachine, parseDecisionEvent } from "../../machines/decisionMachine.ts";
 import { answerWhenFinished, projectDecision } from "../../machines/decisionProjection.ts";
-import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import type { Store } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { Definition, DefinitionRegistry } from "../runtime/definition.ts";
 import { createRegistry, defineMachine } from "../runtime/registry.ts";
 import { compileGraph, compilerRevision } from "../workflow/compile.ts";
 import { graphMachineId } from "../workflow/graph.ts";
+import { nodeMachines } from "../workflow/nodeMachines.ts";
 import { readGraph } from "./graphs.ts";
 import { ownIdentity, runDefinition } from "./runDefinition.ts";
 
@@ -23,11 +23,11 @@ const decisionDefinition: Definition = defineMachine(decisionMachine, {
   unhandled: "refused",
 });
 
-const humanDecisionDefinition = defineMachine(humanDecisionNode, { identity: ownIdentity });
+const nodeDefinitions = Object.values(nodeMachines).map((machine) => defineMachine(machine, { identity: ownIdentity }));
 
 /** The registry of a state directory. Graphs are read from its blobs by digest: no author's file is needed to step them. */
 export function hostRegistry(store: Pick<Store, "blob">): DefinitionRegistry {
-  return createRegistry([runDefinition, decisionDefinition, humanDecisionDefinition], {
+  return createRegistry([runDefinition, decisionDefinition, ...nodeDefinitions], {
     [graphMachineId]: async (digest) => {
       return defineMachine(compileGraph(await readGraph(store, digest), digest), { identity: `${ownIdentity} compiler ${compilerRevision}` });
     },

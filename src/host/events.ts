@@ -1,9 +1,9 @@
 /** Committed changes as the events that people watch: one for each visible change, none for what only the machinery does. */
 import { decisionContext, decisionState } from "../../machines/decisionView.ts";
 import { decisionMachine } from "../../machines/decisionMachine.ts";
-import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import type { Change } from "../runtime/runtime.ts";
+import { actorKinds } from "../workflow/graph.ts";
 import type { RunEvent, VisitView } from "./api.ts";
 import { runState } from "./runState.ts";
 import { visitParts } from "./snapshots.ts";
@@ -44,7 +44,7 @@ export class RunEvents {
       const state = decisionState(view);
       return this.isNews(id, state, state !== "open") ? { kind: "decision", run: decisionContext(view).request.run, decision: id, state, at } : null;
     }
-    return machineId === humanDecisionNode.id ? this.visit(root, id, "humanDecision", actorVisitStatus(view), 1, at) : null;
+    return actorKinds.some((kind) => kind === machineId) ? this.visit(root, id, machineId, actorVisitStatus(view), 1, at) : null;
   }
 
   private visit(run: string, visit: string, nodeKind: string, status: VisitView["status"], attempt: number, at: number): RunEvent | null {

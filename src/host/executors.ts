@@ -1,6 +1,7 @@
 /** What executes the effects that compiled graphs and runs name: hands author code what is stored, and the runtime what it gave. */
 import path from "node:path";
 import type { Store } from "../../persistence/store.ts";
+import type { BuiltDecision } from "../../machines/contracts/buildRequest.ts";
 import type { PrepareRunInput } from "../../machines/runMachine.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -47,8 +48,10 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
     [graphEffects.shell]: node(async (call, task) => outcome(await shellStep(author, call, task, clock))),
     [graphEffects.prepareDecision]: node(async (call, task) => {
       // The effect belongs to the node's own actor: its visit is the actor.
-      const built = await author.buildDecision({ ...call, idempotencyKey: call.visit }, task);
-      return withCode(built, async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0);
+      const { timeoutMs, value } = await author.prepareNode({ ...call, idempotencyKey: call.visit }, task);
+      const built = value as BuiltDecision; // this effect is invoked for decisions only
+      const prepared = await withCode(built, async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0);
+      return { ...prepared, output: { ...prepared.output, timeoutMs } };
     }),
     [graphEffects.prepareRun]: async (task) => {
       const { run } = task.input as PrepareRunInput; // runMachine invokes it with this

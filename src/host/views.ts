@@ -71,12 +71,15 @@ export function effectVisit(record: EffectRecord & { readonly visit: string }, k
   };
 }
 
+/** In these a node machine waits for people or time. */
+const waitingStates: readonly string[] = ["asking", "waiting"];
+
 /** How a visit that is an actor of its own stands. */
 export function actorVisitStatus(view: ActorView): VisitView["status"] {
   const end = nodeEnd(view);
   if (end?.kind === "accepted") return "accepted";
   if (end?.kind === "failed") return timeoutReasons.includes(end.error.reason) ? "timedOut" : "failed";
-  if (view.record.status === "active") return view.value === "asking" ? "waiting" : "running";
+  if (view.record.status === "active") return waitingStates.some((state) => state === view.value) ? "waiting" : "running";
   return view.record.status === "stopped" ? "cancelled" : "failed";
 }
 

@@ -1,6 +1,7 @@
 /** What the runtime knows of a machine: the machine itself, its identity, and the pure functions that go with it. */
-import type { AnyMachineSnapshot, AnyStateMachine } from "xstate";
+import type { AnyStateMachine } from "xstate";
 import type { ActorRecord, RowWrite } from "../../persistence/store.ts";
+import type { SeenSnapshot } from "./stepSnapshot.ts";
 
 /** An actor's snapshot as readers see it. */
 export interface ActorView {
@@ -99,7 +100,7 @@ export interface DefinitionRegistry {
   migrating?(): readonly Definition[];
 }
 
-export const viewOf = (record: ActorRecord, snapshot: AnyMachineSnapshot): ActorView => ({
+export const viewOf = (record: ActorRecord, snapshot: SeenSnapshot): ActorView => ({
   record,
   value: snapshot.value,
   context: snapshot.context,

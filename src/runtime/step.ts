@@ -6,14 +6,15 @@
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject, Snapshot } from "xstate";
 import { pawlMark, type DurableTask } from "../../machines/define.ts";
 import { PawlError, messageOf } from "../errors.ts";
-import { jsonText, readBack } from "../json.ts";
-import { becomeStub, linkOf, refsInContext, withRefs, type ChildLink } from "./refs.ts";
+import { readBack } from "../json.ts";
+import { becomeStub, linkOf, withRefs, type ChildLink } from "./refs.ts";
 import { inLiveOrder, toRecords, type StepRecord } from "./stepRecords.ts";
 import { NeedsNames, noId, scopeBehind, StepScope, type SystemNames } from "./stepScope.ts";
 import { withCheckedDelays, checkedDelay, finiteDelay } from "./stepDelays.ts";
+import { childrenOf, linksOf, plainError, snapshotText, stubsOf, type Hydrated, type PersistedText, type SnapshotParts } from "./stepSnapshot.ts";
 
-/** A snapshot in memory, with the scope its actor references belong to. Immutable but for the links of its children. */
-export interface Hydrated {
+/** A snapshot of a machine in this process, with the scope its actor references belong to. */
+export interface OwnHydrated extends Hydrated {
   readonly snapshot: AnyMachineSnapshot;
   readonly scope: StepScope;
 }
@@ -32,12 +33,13 @@ export interface StepResult {
   readonly records: readonly StepRecord[];
 }
 
-/** Steps of one machine. Made once for a definition and shared by all its actors. `key` is the name that an actor's parent knows it by, `null` for a root. */
+/** Steps of one machine. Made once for a definition and shared by all its actors. `key` is the name that an actor's parent knows it by, `null` for a root.
+ *  A promise of a step: its machine is in another process, and it is known later. */
 export interface Stepper {
   /** `input` and events are data: references to actors stand in them as `RefData`. @throws NeedsNames */
-  init(actor: string, parent: string | null, input: unknown, key?: string | null, names?: SystemNames): StepResult;
+  init(actor: string, parent: string | null, input: unknown, key?: string | null, names?: SystemNames): StepResult | Promise<StepResult>;
   /** @throws what the machine throws, and NeedsNames */
-  step(from: Hydrated, event: EventObject, names?: SystemNames): StepResult;
+  step(from: Hydrated, event: EventObject, names?: SystemNames): StepResult | Promise<StepResult>;
   /** @throws restoreRefused when the snapshot does not fit the machine. */
   hydrate(actor: string, parent: string | null, json: string, key?: string | null): Hydrated;
   /** The persisted snapshot. Call after the runtime has written the links. @throws invalidValue */
@@ -52,11 +54,12 @@ export interface Stepper {
   delay(delay: number | string, from: Hydrated, event: EventObject): number;
 }
 
-/** JSON texts of a snapshot and of its parts. */
-export interface PersistedText {
-  readonly snapshot: string;
-  readonly value: string;
-  readonly context: string;
+/** A stepper of a machine in this process: its steps are there at once. */
+export interface OwnStepper extends Stepper {
+  init(actor: string, parent: string | null, input: unknown, key?: string | null, names?: SystemNames): StepResult;
+  step(from: Hydrated, event: EventObject, names?: SystemNames): StepResult;
+  /** Everything that is stored of it, before it is text. */
+  parts(from: Hydrated): SnapshotParts;
 }
 
 /** Names of promise, machine and other children by the `src` that machines name them with. */
@@ -104,7 +107,10 @@ export function isMachineLogic(logic: unknown): logic is AnyStateMachine {
 /** Microsteps in one step when the machine sets no bound of its own: an endless loop of `always` or raised events must not hang the runtime. */
 const maxIterations = 1000;
 
-export function createStepper(machine: AnyStateMachine): Stepper {
+/** What a stepper made itself: nobody else's snapshot is ever given to it. */
+const own = (from: Hydrated): OwnHydrated => from as OwnHydrated; // see above
+
+export function createStepper(machine: AnyStateMachine): OwnStepper {
   const stubFor = (src: string): AnyActorLogic => {
     const place = (scope: { readonly self: AnyActorRef }, link: ChildLink): ChildLink => {
       becomeStub(scope.self, link);
@@ -143,9 +149,10 @@ export function createStepper(machine: AnyStateMachine): Stepper {
     const isBroken = before === null && snapshot.status === "error";
     const asked = changed && !isBroken ? toRecords({ actions: scope.actions, spawned: scope.spawned, before, after: snapshot, self: scope.self, noId }) : [];
     const status = snapshot.status === "done" || snapshot.status === "error" ? snapshot.status : "active";
+    const next: OwnHydrated = { snapshot, scope };
     return {
       changed,
-      next: { snapshot, scope },
+      next,
       status,
       output: snapshot.output,
       error: snapshot.error,
@@ -161,7 +168,8 @@ export function createStepper(machine: AnyStateMachine): Stepper {
       const held = withRefs(input, (ref) => scope.refTo(ref));
       return run(scope, null, names, () => pure.getInitialSnapshot(scope as never, held as never) as AnyMachineSnapshot);
     },
-    step(from, event, names) {
+    step(given, event, names) {
+      const from = own(given);
       // Trap: XState moves finished snapshots too.
       if (from.snapshot.status !== "active")
         return {
@@ -196,7 +204,8 @@ export function createStepper(machine: AnyStateMachine): Stepper {
         persisted.context = withRefs(persisted.context, (ref) => (own.has(ref.actor) ? ref : scope.refTo(ref)));
       }
       try {
-        return { snapshot: pure.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot, scope };
+        const restored: OwnHydrated = { snapshot: pure.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot, scope };
+        return restored;
       } catch (error) {
         throw new PawlError(
           "restoreRefused",
@@ -205,69 +214,35 @@ export function createStepper(machine: AnyStateMachine): Stepper {
         );
       }
     },
-    persist({ snapshot, scope }) {
-      const { value, context, status, output, error, historyValue } = snapshot;
-      const valueText = jsonText(value, `state of actor "${scope.id}"`);
-      const contextText = jsonText(context ?? null, `context of actor "${scope.id}"`, refsInContext);
-      const rest = {
-        status,
-        ...(output === undefined ? {} : { output }),
-        // An Error would become {} in JSON.
-        ...(error === undefined ? {} : { error: plainError(error) }),
-        children: childrenData(snapshot),
-        historyValue: historyData(historyValue),
-      };
-      const restText = jsonText(rest, `snapshot of actor "${scope.id}"`, refsInContext);
-      return { snapshot: `{"value":${valueText},"context":${contextText},${restText.slice(1)}`, value: valueText, context: contextText };
-    },
+    parts,
+    persist: (from) => snapshotText(own(from).scope.id, parts(from)),
     links: linksOf,
     children: childrenOf,
-    evaluate: (mapper, from, event) => (typeof mapper === "function" ? mapper({ context: from.snapshot.context, event, self: from.scope.self }) : mapper),
+    evaluate: (mapper, from, event) => (typeof mapper === "function" ? mapper({ context: from.snapshot.context, event, self: own(from).scope.self }) : mapper),
     delay(delay, from, event) {
       if (typeof delay === "number") return delay;
       const named: unknown = pure.implementations.delays[delay];
       return finiteDelay(
         machine.id,
-        typeof named === "function" ? named({ context: from.snapshot.context, event, self: from.scope.self, system: from.scope.system }, undefined) : named,
+        typeof named === "function" ? named({ context: from.snapshot.context, event, self: own(from).scope.self, system: own(from).scope.system }, undefined) : named,
       );
     },
   };
 }
 
-const stubsOf = (snapshot: AnyMachineSnapshot): [string, AnyActorRef][] =>
-  Object.entries(snapshot.children as Record<string, AnyActorRef | undefined>).flatMap(([key, child]) => (child ? [[key, child]] : []));
-
-const childrenOf = (from: Hydrated): { key: string; link: ChildLink }[] =>
-  stubsOf(from.snapshot).flatMap(([key, child]) => {
-    const link = linkOf(child);
-    return link ? [{ key, link }] : [];
-  });
-
 const systemIdOf = (child: AnyActorRef): string | null => ("systemId" in child && typeof child.systemId === "string" ? child.systemId : null);
 
-/** XState's own form, with the link in place of the child's snapshot. */
-const childrenData = (snapshot: AnyMachineSnapshot): object =>
-  Object.fromEntries(
-    stubsOf(snapshot).map(([key, child]) => [
-      key,
-      { snapshot: linkOf(child), src: child.src, ...(systemIdOf(child) === null ? {} : { systemId: systemIdOf(child) }) },
-    ]),
-  );
+const parts = (from: Hydrated): SnapshotParts => {
+  const { value, context, status, output, error, historyValue } = own(from).snapshot;
+  const children = stubsOf(from.snapshot).map(([key, child]) => ({ key, src: child.src, systemId: systemIdOf(child), link: linkOf(child) }));
+  return { value, context, status, output, error, children, historyValue: historyData(historyValue) };
+};
 
 const historyData = (historyValue: AnyMachineSnapshot["historyValue"]): object =>
   Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));
 
-/** The links of the children that a snapshot knows, whatever its machine. */
-export const linksOf = (from: Hydrated): readonly ChildLink[] => childrenOf(from).map(({ link }) => link);
-
-/** An error as data, without its stack. */
-export function plainError(error: unknown): { readonly reason: string; readonly message: string } {
-  const reason = typeof error === "object" && error !== null && "reason" in error && typeof error.reason === "string" ? error.reason : "effectFailed";
-  const message: unknown = typeof error === "object" && error !== null && "message" in error && typeof error.message === "string" ? error.message : error;
-  return { reason, message: messageOf(message) };
-}
-
 export type { ChildLink } from "./refs.ts";
-export { inLiveOrder, NeedsNames };
+export { inLiveOrder, linksOf, NeedsNames, plainError };
+export type { Hydrated, PersistedText } from "./stepSnapshot.ts";
 export type { SystemNames } from "./stepScope.ts";
 export type { Address, SpawnRecord, StepRecord } from "./stepRecords.ts";

@@ -4,6 +4,7 @@ import type { AnyActorRef, AnyMachineSnapshot, EventObject } from "xstate";
 import { PawlError } from "../errors.ts";
 import { linkOf, RemoteRef, type ChildLink, type SelfRef } from "./refs.ts";
 import { finiteDelay } from "./stepDelays.ts";
+import type { SeenSnapshot } from "./stepSnapshot.ts";
 
 /** Where a sent event goes. */
 export type Address =
@@ -85,7 +86,7 @@ export function toRecords(trace: StepTrace): readonly StepRecord[] {
  */
 export function inLiveOrder(
   records: readonly StepRecord[],
-  starting: AnyMachineSnapshot | null,
+  starting: Pick<SeenSnapshot, "status" | "children"> | null,
   isActive: (child: ChildLink) => boolean = () => true,
 ): readonly StepRecord[] {
   return starting === null ? actionsFirst(records) : childrenFirst(records, starting, isActive);
@@ -101,7 +102,7 @@ function actionsFirst(records: readonly StepRecord[]): readonly StepRecord[] {
 }
 
 /** A live actor that starts first starts the children it has then, in the order of its snapshot; what ended at once is told in its place. */
-function childrenFirst(records: readonly StepRecord[], after: AnyMachineSnapshot, isActive: (child: ChildLink) => boolean): readonly StepRecord[] {
+function childrenFirst(records: readonly StepRecord[], after: Pick<SeenSnapshot, "status" | "children">, isActive: (child: ChildLink) => boolean): readonly StepRecord[] {
   const inOrder = actionsFirst(records);
   if (after.status !== "active" || !records.some(({ kind }) => kind === "spawn")) return inOrder;
   const keys = Object.keys(after.children);

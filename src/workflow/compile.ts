@@ -1,9 +1,10 @@
 /** Graph data to an XState machine: a state per node, each invoking what does the node's work. Needs no author code and holds none.
  *  WF-24 one step a node. WF-25 the context is bounded by the number of nodes. WF-30 a run enters at most `maxSteps` nodes. */
 import type { AnyActorLogic, AnyStateMachine } from "xstate";
-import { effect, visited, type EffectOptions } from "../../machines/define.ts";
-import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
-import { graphEffects, graphMachineId, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
+import { effect, type EffectOptions } from "../../machines/define.ts";
+import { graphEffects, graphMachineId, isActorKind, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
+import { nodeMachines } from "./nodeMachines.ts";
+import type { DeadlineEvent } from "./stepDeadline.ts";
 import { endStates, graphSetup, pausedState, type FailureParams, type PauseParams } from "./graphSetup.ts";
 
 /** Raised when the same graph compiles to a chart that an actor of the earlier one cannot go on with: it is part of the definition's digest. */
@@ -26,12 +27,19 @@ export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
       step: 0,
       visits: {},
       paused: false,
+      frozen: false,
+      deadline: null,
       target: null,
       end: null,
     }),
     output: ({ context }) => context.end ?? neverEnded(),
     initial: graph.entry,
-    on: { "graph.pause": { actions: "pause" }, "graph.resume": { actions: "unpause" } },
+    on: {
+      "graph.pause": { actions: "pause" },
+      "graph.resume": { actions: ["unpause", "thaw", "runDeadline"] },
+      "graph.freeze": { actions: ["freeze", "runDeadline"] },
+      "graph.thaw": { actions: ["thaw", "runDeadline"] },
+    },
     states: {
       ...Object.fromEntries(graph.nodes.map((node) => [node.id, base.createStateConfig(stateOf(node, graph.maxSteps))])),
       [pausedState]: base.createStateConfig({
@@ -58,11 +66,8 @@ function neverEnded(): never {
 
 const visitName = (input: NodeInput): string => input.visit;
 
-/** Its visits get ids of their own, like every node's. */
-const decisionLogic: AnyActorLogic = visited(humanDecisionNode, visitName);
-
 function logicOf(node: GraphNode): AnyActorLogic {
-  if (node.kind === "humanDecision") return decisionLogic;
+  if (isActorKind(node.kind)) return nodeMachines[node.kind];
   const options: EffectOptions<NodeInput> = {
     once: (input) => input.once,
     // A callback's limit is the executor's to hold: only there it is known.
@@ -100,7 +105,7 @@ interface Transition {
 
 function stateOf(node: GraphNode, limit: number) {
   const { id, routes } = node;
-  const waits = node.kind === "humanDecision";
+  const isActor = isActorKind(node.kind);
   const to = (name: string) => ({ target: routes[name] ?? endStates.completed, ...(routes[name] === id ? { reenter: true } : {}) });
   /** Into the node that a route names; a paused graph remembers it instead. */
   const onto = (name: string, guard: (params: PauseParams) => Guard, actions: Action[]): Transition[] => {
@@ -138,8 +143,11 @@ function stateOf(node: GraphNode, limit: number) {
   return {
     description: node.statusDetail ?? node.kind,
     meta: { kind: node.kind },
-    entry: "enter" as const,
-    ...(waits ? { exit: "tellActive" as const } : {}),
+    entry:
+      isActor && typeof node.timeoutMs === "number"
+        ? ["enter" as const, { type: "setDeadline" as const, params: { ms: node.timeoutMs } }, "runDeadline" as const]
+        : ("enter" as const),
+    ...(isActor ? { exit: ["tellActive", "clearDeadline"] as const } : {}),
     invoke: {
       id,
       src: id,
@@ -150,7 +158,18 @@ function stateOf(node: GraphNode, limit: number) {
     on: {
       "effect.ambiguous": { actions: { type: "tellAmbiguous" as const, params: { node: id } } },
       "effect.settled": { actions: "tellActive" as const },
-      ...(waits ? { "node.waiting": { actions: { type: "tellWaiting" as const, params: { node: id } } } } : {}),
+      ...(isActor
+        ? {
+            "node.waiting": { actions: { type: "tellWaiting" as const, params: { node: id } } },
+            "node.active": { actions: "tellActive" as const },
+            "node.deadline": {
+              actions: [{ type: "setDeadline" as const, params: ({ event }: { event: DeadlineEvent }) => ({ ms: event.ms }) }, "runDeadline" as const],
+            },
+            "node.clockStopped": { actions: ["stopClock" as const, "runDeadline" as const] },
+            "node.clockStarted": { actions: ["startClock" as const, "runDeadline" as const] },
+            "step.timedOut": failures,
+          }
+        : {}),
     },
   };
 }

@@ -21,9 +21,19 @@ export const choiceIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const nodeId = z.string().regex(nodeIdPattern);
 
+/** Kinds whose visit is an effect of the graph itself. */
+export const effectKinds = ["compute", "action", "shell"] as const;
+export type EffectKind = (typeof effectKinds)[number];
+
+/** Kinds whose visit is an actor of its own, with a machine in machines/nodes. */
+export const actorKinds = ["humanDecision"] as const;
+export type ActorKind = (typeof actorKinds)[number];
+
 /** Node kinds that this build can run. */
-export const nodeKinds = ["compute", "action", "shell", "humanDecision"] as const;
-export type NodeKind = (typeof nodeKinds)[number];
+export const nodeKinds = [...effectKinds, ...actorKinds] as const;
+export type NodeKind = EffectKind | ActorKind;
+
+export const isActorKind = (kind: NodeKind): kind is ActorKind => actorKinds.some((one) => one === kind);
 
 export const GraphNode = z.strictObject({
   id: nodeId,
@@ -84,6 +94,17 @@ export type GraphOutput =
   | { readonly outcome: "completed"; readonly node: string; readonly visit: string }
   | { readonly outcome: "failed" | "timedOut"; readonly node: string; readonly visit: string | null; readonly reason: string; readonly message: string };
 
+/** The deadline of the visit of an actor kind; an effect's is its runner's to hold. */
+export interface StepDeadline {
+  /** What the node was given, in ms. */
+  readonly ms: number;
+  readonly leftMs: number;
+  /** Epoch ms; null while it stands still. */
+  readonly dueAt: number | null;
+  /** The node itself has stopped the clock. */
+  readonly stopped: boolean;
+}
+
 /** Context of the graph machine: bounded by the number of nodes, never by the history. */
 export interface GraphContext {
   readonly run: string;
@@ -95,6 +116,9 @@ export interface GraphContext {
   readonly visits: Visits;
   /** No further node is entered. */
   readonly paused: boolean;
+  /** The deadline of a step stands still: the run is paused, held, ambiguous or blocked. */
+  readonly frozen: boolean;
+  readonly deadline: StepDeadline | null;
   /** The node that is entered next, while it stands between two. */
   readonly target: string | null;
   readonly end: GraphOutput | null;

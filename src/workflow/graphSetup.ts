@@ -1,7 +1,8 @@
 /** The vocabulary of compiled graphs: events, guards and actions by name. Pure. */
-import { assign, sendParent, setup, type AnyActorLogic } from "xstate";
+import { assign, enqueueActions, sendParent, setup, type AnyActorLogic } from "xstate";
 import type { Failure } from "./context.ts";
 import type { GraphContext, GraphInput, GraphOutput, NodeFailure, NodeOutput, Visits } from "./graph.ts";
+import { givenDeadline, isDue, ticking, type DeadlineEvent, type StepTimedOut } from "./stepDeadline.ts";
 
 /** Where a paused graph stands between two nodes. No node can have such a name. */
 export const pausedState = "$paused";
@@ -15,14 +16,24 @@ const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];
 type GraphEvent =
   /** A child with a life of its own waits for people or time. */
   | { readonly type: "node.waiting" }
+  /** It works again. */
+  | { readonly type: "node.active" }
+  /** It counts its time only while its clock goes. */
+  | { readonly type: "node.clockStopped" | "node.clockStarted" }
+  | DeadlineEvent
+  | StepTimedOut
   /** The run's word: no further node, or on with the next one. */
   | { readonly type: "graph.pause" | "graph.resume" }
+  /** The run's word: deadlines stand still, or go on. */
+  | { readonly type: "graph.freeze" | "graph.thaw" }
   /** The runtime's word on an effect of this actor. */
   | { readonly type: "effect.ambiguous" | "effect.settled"; readonly effect: string }
   | { readonly type: `xstate.done.actor.${string}`; readonly output: NodeOutput | NodeFailure }
   | { readonly type: `xstate.error.actor.${string}`; readonly error: unknown };
 
 type AnyEvent = { readonly type: string };
+
+const deadlineTimer = "deadline";
 
 /** `as: "failed"` fits every failure, `"timedOut"` only an elapsed one. With `limit`: only when no entry into a node is left. */
 export interface FailureParams extends PauseParams {
@@ -45,7 +56,7 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
       outOfSteps: ({ context, event }, params: { readonly cases: readonly string[]; readonly limit: number }) =>
         context.step >= params.limit && params.cases.includes(outputOf(event)?.case ?? ""),
       failed: ({ context, event }, params: FailureParams) =>
-        holds(context, params) && isFailure(event, params.as) && (params.limit === undefined || context.step >= params.limit),
+        holds(context, params) && isFailure(context, event, params.as) && (params.limit === undefined || context.step >= params.limit),
       goesTo: ({ context }, params: { readonly node: string }) => context.target === params.node,
     },
     actions: {
@@ -54,6 +65,24 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
       rememberTarget: assign({ target: (_, params: { readonly node: string }) => params.node }),
       goOn: assign({ paused: false, target: null }),
       tellPaused: sendParent({ type: "graph.paused" }),
+      freeze: assign({ frozen: true }),
+      thaw: assign({ frozen: false }),
+      stopClock: assign({ deadline: ({ context }) => context.deadline && { ...context.deadline, stopped: true } }),
+      startClock: assign({ deadline: ({ context }) => context.deadline && { ...context.deadline, stopped: false } }),
+      setDeadline: assign({ deadline: ({ context, event }, params: { readonly ms: number | null }) => givenDeadline(context, params.ms, timeOf(event)) }),
+      /** Makes the timer what the context says. */
+      runDeadline: enqueueActions(({ context, event, enqueue }) => {
+        const deadline = ticking(context, timeOf(event));
+        if (deadline === null) return;
+        enqueue.assign({ deadline });
+        if (deadline.dueAt === null) enqueue.cancel(deadlineTimer);
+        else enqueue.raise({ type: "step.timedOut", ms: deadline.ms }, { id: deadlineTimer, delay: deadline.dueAt - timeOf(event) });
+      }),
+      clearDeadline: enqueueActions(({ context, enqueue }) => {
+        if (context.deadline === null) return;
+        enqueue.cancel(deadlineTimer);
+        enqueue.assign({ deadline: null });
+      }),
       enter: assign({ step: ({ context }) => context.step + 1 }),
       recordAccepted: assign({
         visits: ({ context, event }, params: { readonly node: string }) =>
@@ -99,6 +128,9 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
   });
 }
 
+/** The runtime stamps every event; a machine that runs elsewhere has no such time. */
+const timeOf = (event: object): number => ("at" in event && typeof event.at === "number" ? event.at : 0);
+
 const holds = (context: GraphContext, { paused }: PauseParams): boolean => paused === undefined || context.paused;
 
 /** Id of the open visit of the node that the graph is in. */
@@ -115,8 +147,9 @@ function outputOf(event: AnyEvent): NodeOutput | null {
   return "case" in event.output && typeof event.output.case === "string" ? { case: event.output.case } : null;
 }
 
-function isFailure(event: AnyEvent, as: "failed" | "timedOut"): boolean {
-  const failed = event.type.startsWith("xstate.error.actor.") || failedOutput(event) !== undefined;
+function isFailure(context: GraphContext, event: AnyEvent, as: "failed" | "timedOut"): boolean {
+  if (event.type === "step.timedOut" && !isDue(context)) return false;
+  const failed = event.type === "step.timedOut" || event.type.startsWith("xstate.error.actor.") || failedOutput(event) !== undefined;
   return failed && (as === "failed" || timeoutReasons.includes(failureOf(event).reason));
 }
 
@@ -125,6 +158,7 @@ const failedOutput = (event: AnyEvent): unknown =>
 
 /** Reason and message of a failed visit, whatever was thrown. */
 function failureOf(event: AnyEvent): Failure {
+  if (event.type === "step.timedOut" && "ms" in event) return { reason: "nodeTimedOut", message: `It took longer than ${String(event.ms)} ms.` };
   const error: unknown = "error" in event ? event.error : failedOutput(event);
   if (typeof error !== "object" || error === null)
     return { reason: "nodeFailed", message: typeof error === "string" ? error : "The node failed without saying why." };

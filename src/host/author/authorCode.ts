@@ -1,9 +1,9 @@
 /** Everything that the host asks of author code, as data in and data out, so that it may run in this process or in another one.
  *  Author code never gets a store: what it may read is handed over, and what it gives is checked by the host's own rules. */
-import type { BuiltDecision } from "../../../machines/contracts/buildRequest.ts";
 import type { Failure } from "../../workflow/context.ts";
 import type { Executed } from "../../workflow/execute.ts";
 import type { Graph } from "../../workflow/graph.ts";
+import type { PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import type { ShellSpec } from "../../workflow/shellStep.ts";
 
@@ -92,8 +92,10 @@ export interface AuthorCode {
   shellSpec(call: VisitCall, watch: Watch): Promise<ShellSpec>;
   /** The output of a shell node whose command ended so. */
   parseShell(call: VisitCall, result: ShellResult, watch: Watch): Promise<Executed>;
-  /** The request of a decision, without its code. */
-  buildDecision(call: VisitCall, watch: Watch): Promise<BuiltDecision>;
+  /** What a node with a life of its own begins with. */
+  prepareNode(call: VisitCall, watch: Watch): Promise<PreparedNode>;
+  /** What somebody else gave as a node's output (an agent, a person, a machine), against the node's schema and rules. */
+  acceptNode(call: VisitCall, output: unknown, watch: Watch): Promise<Executed>;
   /** What a person confirms in place of a node's output, against the node's schema. */
   acceptOutput(workflow: StoredWorkflow, node: string, output: unknown): Promise<Executed>;
   /** Ends what is still running; nothing may be asked afterwards. */

@@ -1,13 +1,13 @@
 /** Author code in the process that asks: of an embedded host, and of a worker. Keeps definitions and parsed inputs ready. */
 import { jsonText } from "../../json.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { BuiltDecision } from "../../../machines/contracts/buildRequest.ts";
 import { callbackContext, type AnyContext, type NodeResult } from "../../workflow/context.ts";
-import { buildDecision } from "../../workflow/decisionStep.ts";
 import type { AnyWorkflow } from "../../workflow/definition.ts";
 import { acceptOutput, executeNode, type Executed } from "../../workflow/execute.ts";
 import { resolveWorkflow } from "../../workflow/find.ts";
 import { loadStoredWorkflow, loadWorkflow } from "../../workflow/loader.ts";
+import { acceptNode } from "../../workflow/acceptNode.ts";
+import { prepareNode, type PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import { parseShell, shellSpec, type ShellSpec } from "../../workflow/shellStep.ts";
 import { parsedInput } from "../input.ts";
@@ -78,9 +78,14 @@ export class InProcess implements AuthorCode {
     return parseShell(definition, call.node, context, result);
   }
 
-  async buildDecision(call: VisitCall, watch: Watch): Promise<BuiltDecision> {
+  async prepareNode(call: VisitCall, watch: Watch): Promise<PreparedNode> {
     const { definition, context } = await this.visit(call, watch);
-    return buildDecision(definition, call.node, context, call.run);
+    return prepareNode(definition, call.node, context, call.run, this.options.clock);
+  }
+
+  async acceptNode(call: VisitCall, output: unknown, watch: Watch): Promise<Executed> {
+    const { definition, context } = await this.visit(call, watch);
+    return acceptNode(definition, call.node, context, output);
   }
 
   async acceptOutput(workflow: StoredWorkflow, node: string, output: unknown): Promise<Executed> {

@@ -41,7 +41,8 @@ export const Bodies = {
   execute: z.strictObject({ directory: text, call: z.strictObject(visit) }),
   shellSpec: z.strictObject({ directory: text, call: z.strictObject(visit) }),
   parseShell: z.strictObject({ directory: text, call: z.strictObject(visit), result: ShellResult }),
-  buildDecision: z.strictObject({ directory: text, call: z.strictObject(visit) }),
+  prepareNode: z.strictObject({ directory: text, call: z.strictObject(visit) }),
+  acceptNode: z.strictObject({ directory: text, call: z.strictObject(visit), output: place }),
   acceptOutput: z.strictObject({ directory: text, workflow: z.strictObject(storedWorkflow), node: text, output: place }),
 } as const;
 
@@ -65,8 +66,9 @@ export const Answers = {
     allowNonZeroExit: z.boolean(),
   }),
   parseShell: Executed,
-  /** JSON text of the built decision. */
-  buildDecision: text,
+  /** JSON text of what was prepared. */
+  prepareNode: text,
+  acceptNode: Executed,
   acceptOutput: Executed,
 } as const;
 

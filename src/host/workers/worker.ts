@@ -68,9 +68,13 @@ const works: { readonly [M in Method]: Work } = {
     const { directory, call, result } = Bodies.parseShell.parse(body);
     return executed(await author.parseShell(at(directory, unpackVisit(call, texts)), result, watch));
   },
-  buildDecision: async (body, texts, watch) => {
-    const { directory, call } = Bodies.buildDecision.parse(body);
-    return JSON.stringify(await author.buildDecision(at(directory, unpackVisit(call, texts)), watch));
+  prepareNode: async (body, texts, watch) => {
+    const { directory, call } = Bodies.prepareNode.parse(body);
+    return JSON.stringify(await author.prepareNode(at(directory, unpackVisit(call, texts)), watch));
+  },
+  acceptNode: async (body, texts, watch) => {
+    const { directory, call, output } = Bodies.acceptNode.parse(body);
+    return executed(await author.acceptNode(at(directory, unpackVisit(call, texts)), JSON.parse(textAt(texts, output)), watch));
   },
   acceptOutput: async (body, texts) => {
     const { directory, workflow, node, output } = Bodies.acceptOutput.parse(body);

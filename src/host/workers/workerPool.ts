@@ -1,5 +1,4 @@
 /** Author code in worker processes: one for each project and source digest, a few at once, ended when they idle. Rules WORKER-*; why: docs/decisions/0018-workers.md. */
-import type { BuiltDecision } from "../../../machines/contracts/buildRequest.ts";
 import { NotApplied } from "../../../machines/define.ts";
 import { sha256Hex } from "../../digest.ts";
 import { isPawlError, messageOf, PawlError } from "../../errors.ts";
@@ -8,6 +7,7 @@ import { systemClock } from "../../runtime/clock.ts";
 import { Interrupted } from "../../runtime/executor.ts";
 import { maxValueBytes, type Executed } from "../../workflow/execute.ts";
 import { digestOfGraph } from "../../workflow/graph.ts";
+import type { PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import type { ShellSpec } from "../../workflow/shellStep.ts";
 import type { AuthorCode, LoadedSources, LoadRequest, PreparedRun, StoredRun, StoredWorkflow, VisitCall, Watch } from "../author/authorCode.ts";
@@ -136,8 +136,17 @@ export class WorkerPool implements AuthorCode {
     return executed(await this.askOfVisit("parseShell", visit, (common) => ({ ...common, result }), watch));
   }
 
-  async buildDecision(visit: VisitCall, watch: Watch): Promise<BuiltDecision> {
-    return readBack(await this.askOfVisit("buildDecision", visit, (common) => common, watch));
+  async prepareNode(visit: VisitCall, watch: Watch): Promise<PreparedNode> {
+    return readBack(await this.askOfVisit("prepareNode", visit, (common) => common, watch));
+  }
+
+  async acceptNode(visit: VisitCall, output: unknown, watch: Watch): Promise<Executed> {
+    const { call, texts } = packVisit(visit);
+    const all = [...texts, { key: null, json: fitting(output, "output") }];
+    const body = (directory: string): Body<"acceptNode"> => ({ directory, call, output: texts.length });
+    return executed(
+      await this.guarded(visit, visit.visit, visitChances, (place) => this.ask("acceptNode", { place, source: visit.source, body, texts: all }, watch)),
+    );
   }
 
   async acceptOutput({ source, graph, cwd }: StoredWorkflow, node: string, output: unknown): Promise<Executed> {
@@ -151,7 +160,7 @@ export class WorkerPool implements AuthorCode {
     return this.places.close();
   }
 
-  private async askOfVisit<M extends "execute" | "shellSpec" | "parseShell" | "buildDecision">(
+  private async askOfVisit<M extends "execute" | "shellSpec" | "parseShell" | "prepareNode">(
     method: M,
     visit: VisitCall,
     body: (common: Body<"execute">) => Body<M>,

@@ -1,7 +1,7 @@
 import type { PresentationInput } from "../../../machines/contracts/presentation.ts";
 import { forget, type AnyContext } from "../context.ts";
 import type { ChoiceResponse, Choices } from "../choices.ts";
-import type { CommonOptions, NodeDefinition, Setting } from "./node.ts";
+import type { CommonOptions, NodeDefinition, Setting, Timeout } from "./node.ts";
 
 /** What the author's `request` says about the question. */
 export interface DecisionRequestParts {
@@ -29,6 +29,8 @@ export interface HumanDecisionOptions<Context, Offered extends Choices> extends 
   readonly audience: Setting<Context, string>;
   readonly choices: Offered;
   readonly request: (context: Context) => DecisionRequestParts | Promise<DecisionRequestParts>;
+  /** How long the whole step may take; none unless set. What the answer is when nobody gives one is `onTimeout`. */
+  readonly timeoutMs?: Timeout<Context>;
   readonly onTimeout?: Setting<Context, DecisionTimeout<ChoiceResponse<NoInfer<Offered>>> | undefined>;
 }
 
@@ -40,7 +42,13 @@ export function humanDecision<Context, const Offered extends Choices>(
   options: HumanDecisionOptions<Context, Offered>,
 ): NodeDefinition<Context, ChoiceResponse<Offered>, keyof Offered & string> {
   return {
-    settings: { cases: Object.keys(options.choices ?? {}), timeoutMs: null, once: false, retry: undefined, statusDetail: options.statusDetail },
+    settings: {
+      cases: Object.keys(options.choices ?? {}),
+      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : (options.timeoutMs ?? null),
+      once: false,
+      retry: undefined,
+      statusDetail: options.statusDetail,
+    },
     behaviour: {
       kind: "humanDecision",
       audience: typeof options.audience === "function" ? forget(options.audience) : options.audience,

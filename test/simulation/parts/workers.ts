@@ -9,7 +9,7 @@ import type { Outside } from "./outside.ts";
 import { Died, type Life, type Power } from "./power.ts";
 
 /** What a worker is asked on behalf of an effect. */
-const methods = ["prepare", "execute", "buildDecision"] as const;
+const methods = ["prepare", "execute", "prepareNode"] as const;
 
 /** How far a job has come. */
 type Stage = "given" | "begun" | "done";
