@@ -5,7 +5,7 @@ import type { ActorView } from "../runtime/definition.ts";
 import type { EffectTask } from "../runtime/executor.ts";
 import type { NodeInput, Visits } from "../workflow/graph.ts";
 import type { StoredResult, StoredRun, VisitCall } from "./author/authorCode.ts";
-import { graphActor, graphContext, nodeEnd, viewOfRecord } from "./snapshots.ts";
+import { graphActor, graphContext, nodeEnd, overtime, viewOfRecord } from "./snapshots.ts";
 import { readBlob } from "./values.ts";
 import { WeightedCache } from "./weightedCache.ts";
 
@@ -43,7 +43,12 @@ export class VisitResults {
         results[node] = {
           status,
           visit,
-          error: end?.kind === "failed" ? end.error : { reason: reason ?? "nodeFailed", message: "It failed without saying why." },
+          error:
+            end?.kind === "failed"
+              ? end.error
+              : reason === overtime.reason
+                ? overtime
+                : { reason: reason ?? "nodeFailed", message: "It failed without saying why." },
         };
     }
     return results;

@@ -34,6 +34,9 @@ export function failureParts(error: unknown): { readonly reason: string; readonl
   };
 }
 
+/** The failure of a visit whose deadline ran out: its actor was stopped, and says nothing. */
+export const overtime = { reason: "nodeTimedOut", message: "It took longer than its deadline." } as const;
+
 /** What a node machine ended with: a case with its value, or a failure; null when it has not ended so. */
 export type NodeEnd =
   | { readonly kind: "accepted"; readonly case: string; readonly value: unknown }

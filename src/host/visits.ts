@@ -1,10 +1,10 @@
 /** All visits of a run, from the rows and actors that are them. */
 import type { EffectRecord, Store } from "../../persistence/store.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import { doneCase, type GraphNode } from "../workflow/graph.ts";
+import { doneCase, type GraphContext, type GraphNode } from "../workflow/graph.ts";
 import type { VisitView } from "./api.ts";
 import { readGraph } from "./graphs.ts";
-import { graphActor, graphContext, viewOfRecord, visitParts } from "./snapshots.ts";
+import { graphActor, graphContext, overtime, viewOfRecord, visitParts } from "./snapshots.ts";
 import { everyPage, readValue } from "./values.ts";
 import { actorVisit, effectVisit, visitKind } from "./views.ts";
 
@@ -24,8 +24,15 @@ export async function readVisits(store: Store, run: string, graph: ActorView): P
     if (kind !== undefined) visits.push(effectVisit(record, kind, cases.get(record.visit) ?? null, await readValue(store, record.output)));
   }
   for await (const rows of everyPage((cursor) => store.query("actors", { parent: graphActor(run) }, { limit: page, cursor })))
-    visits.push(...rows.map((record) => actorVisit(viewOfRecord(record), record.machineId)));
+    visits.push(...rows.map((record) => elapsed(actorVisit(viewOfRecord(record), record.machineId), graphContext(graph))));
   return visits.toSorted((a, b) => visitParts(a.id).number - visitParts(b.id).number);
+}
+
+/** A visit's actor is stopped while its graph goes on only when the deadline of the step runs out. */
+function elapsed(visit: VisitView, { step, visits }: GraphContext): VisitView {
+  const latest = visits[visit.node];
+  const isOver = latest?.visit === visit.id ? latest.status === "timedOut" : visitParts(visit.id).number < step;
+  return visit.status === "cancelled" && isOver ? { ...visit, status: "timedOut", error: overtime } : visit;
 }
 
 const isVisit = (record: EffectRecord): record is VisitEffect => record.visit !== null;

@@ -22,10 +22,10 @@ async function asking(timeoutMs: string): Promise<{
 
 const end = (view: RunView): unknown => [view.state, view.result];
 
-/** What the timer asks for is done soon after it fired. */
+/** Driving ends where the run waits, and the timer may be heard a moment later. */
 const ended = (host: EmbeddedHost, id: string): Promise<RunView> =>
   vi.waitFor(async () => {
-    const view = await host.run(id);
+    const view = await host.drive(id);
     expect(view.endedAt).not.toBeNull();
     return view;
   });
