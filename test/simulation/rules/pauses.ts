@@ -16,8 +16,9 @@ interface Seen {
   readonly step: number | null;
 }
 
-/** What tells a graph to stop and to go on. */
-const signals: readonly string[] = ["graph.pause", "graph.resume"];
+/** What tells a graph to stop and to go on, and the deadline of its step to stand still. */
+const signals: readonly string[] = ["graph.pause", "graph.resume", "graph.freeze", "graph.thaw"];
+const free = { paused: false, frozen: false };
 const page = 1000;
 /** States in which a run has its session for itself. */
 const openStates: readonly RunState[] = ["queued", "starting", "running", "pausing", "held"];
@@ -138,7 +139,7 @@ export class Pauses implements Rule, Standing {
       readonly output: unknown;
     }[]; // XState's own format
     must(
-      now.status === "done" && isSame(without?.output, stored?.output) && isSame({ ...without?.context, paused: false }, { ...stored?.context, paused: false }),
+      now.status === "done" && isSame(without?.output, stored?.output) && isSame({ ...without?.context, ...free }, { ...stored?.context, ...free }),
       "SIM-21",
       () => `${run} was held up and ended as ${JSON.stringify(stored)}; without that it would have ended as ${JSON.stringify(without)}`,
     );
