@@ -88,6 +88,11 @@ export class Draft {
     this.own.actors.set(id, held);
   }
 
+  /** What is stored of this dispatch is true of the actor at this revision only, though it leaves the actor as it is. */
+  restsOn(id: string, revision: number): void {
+    if (!this.expects.has(id)) this.expects.set(id, revision);
+  }
+
   /** Ids of a tree's unfinished actors that have a system id, by it, as this group has left them. */
   async named(root: string): Promise<ReadonlyMap<string, string>> {
     const names = new Map(await this.reads.named(root));

@@ -94,7 +94,8 @@ export async function sendEvent(
     };
   };
   const receipt = await answer();
-  if (eventId !== undefined || receipt.status === "refused")
+  if (eventId !== undefined || receipt.status === "refused") {
+    if (receipt.status !== "applied") draft.restsOn(actor, receipt.revision);
     draft.putInbox({
       actor,
       eventId: eventId ?? draft.eventId,
@@ -103,6 +104,7 @@ export async function sendEvent(
       event: receipt.status === "applied" ? null : draft.storeText(text),
       at: draft.at,
     });
+  }
   return receipt;
 }
 

@@ -1,6 +1,7 @@
 import { assign, emit, fromPromise, sendParent, sendTo, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { NotApplied, RetryableError, durable, effect } from "../../machines/define.ts";
+import { memoryStore, type Commit, type CommitResult, type Store } from "../../persistence/index.ts";
 import { isPawlError } from "../../src/errors.ts";
 import { world } from "./kit.ts";
 
@@ -72,6 +73,31 @@ describe("events from outside", () => {
     ]);
     expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect((await store.journal("c", 0, 10)).map((row) => row.type)).toEqual(["xstate.init", "add", "add"]);
+  });
+
+  test.each([
+    ["stale", { type: "add", by: 1 }, { expectedRevision: 1 }],
+    ["finished", { type: "add", by: 1 }, {}],
+    ["ignored", { type: "stop" }, {}],
+  ] as const)("RT-24 what an event is told rests on no neighbour that was not written: %s", async (_what, event, options) => {
+    const refusing = memoryStore();
+    // As the database does with a rule of its rows.
+    const store: Store = Object.assign(Object.create(refusing) as Store, {
+      commit: async (group: readonly Commit[]) => {
+        const written = [...(await refusing.commit(group.filter(({ eventId }) => eventId !== "e_end")))];
+        const refusal: CommitResult = { status: "constraint", rule: "a_rule", message: "no" };
+        return group.map(({ eventId }) => (eventId === "e_end" ? refusal : (written.shift() ?? refusal)));
+      },
+    });
+    const { runtime } = await world([counter], {}, { store });
+    await runtime.start("counter", { id: "c", input: undefined });
+    const [end, after] = await Promise.allSettled([
+      runtime.send("c", { type: "stop" }, { eventId: "e_end" }),
+      runtime.send("c", event, { eventId: "e_after", ...options }),
+    ]);
+    expect(end).toMatchObject({ status: "rejected", reason: { code: "refused" } });
+    expect(after).toMatchObject({ status: "fulfilled", value: { status: "applied", revision: 2 } });
+    expect(await runtime.send("c", event, { eventId: "e_after", ...options })).toMatchObject({ status: "duplicate", revision: 2 });
   });
 
   test("RT-5 a finished actor takes nothing more, though its machine would", async () => {
