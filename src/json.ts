@@ -15,9 +15,14 @@ export type ObjectCheck = (value: object) => string | null | undefined;
  * functions, symbols, lone surrogates, NUL, undefined or holes in arrays, named fields of arrays, a key `__proto__`).
  */
 export function jsonText(value: unknown, what: string, known: ObjectCheck = nothingKnown): string {
+  checkJson(value, what, known);
+  return JSON.stringify(value) ?? "null";
+}
+
+/** The same without the text. @throws invalidValue */
+export function checkJson(value: unknown, what: string, known: ObjectCheck = nothingKnown): void {
   // Nearly every value is right: the path is looked for only when one is not.
   if (!isCarried(value, 0, known)) refuse(value, what, known);
-  return JSON.stringify(value) ?? "null";
 }
 
 function refuse(value: unknown, what: string, known: ObjectCheck): void {

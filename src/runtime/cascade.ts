@@ -4,6 +4,7 @@
 import { markOf, type EffectOptions } from "../../machines/define.ts";
 import type { ActorRecord, ActorStatus, JournalEntry, StoredValue } from "../../persistence/store.ts";
 import { isPawlError, PawlError, messageOf } from "../errors.ts";
+import { SetAside } from "./aside.ts";
 import { jsonText, readBack } from "../json.ts";
 import { childEffect } from "./children.ts";
 import { viewOf, type ActorView, type Definition } from "./definition.ts";
@@ -175,7 +176,7 @@ export class Cascade {
       await this.deliver(delivery, false);
     } catch (error) {
       // It is not the machine that cannot take the event: the actor waits as it is until its machine is back.
-      if (error instanceof FaultAt || (isPawlError(error) && error.code === "restoreRefused")) throw error;
+      if (error instanceof FaultAt || error instanceof SetAside || (isPawlError(error) && error.code === "restoreRefused")) throw error;
       throw new FaultAt(number, error);
     }
   }
@@ -202,7 +203,10 @@ export class Cascade {
     const given = this.given(delivery, stepper, hydrated);
     if (!given) return { status: "ignored", revision: record.revision, reply: undefined };
     const { id, event } = this.envelope(given);
-    const result = await this.names.given(record.root, (names) => stepper.step(names ? this.env.hydrate(definition, record) : hydrated, event, names));
+    if (definition.stepper) this.draft.turn.begin(record.id);
+    const result = await this.names.given(record.id, record.root, (names) =>
+      stepper.step(names ? this.env.hydrate(definition, record) : hydrated, event, names),
+    );
     if (!result.changed) return { status: "ignored", revision: record.revision, reply: undefined };
     const next: ActorRecord = { ...record, revision: record.revision + 1, updatedAt: this.draft.at };
     const children = await this.nursery.prepareChildren(result.asked, next, definition, false);
@@ -396,7 +400,7 @@ export class Cascade {
       }
       return this.takeWaiting(id);
     }
-    const { type, options } = childEffect(step.definition, asked.src);
+    const { type, options } = asked.as?.kind === "effect" ? asked.as : childEffect(step.definition, asked.src);
     asked.link.effect = this.plan(step, asked.key, type, options, asked.input);
   }
 

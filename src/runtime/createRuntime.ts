@@ -96,9 +96,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     },
   });
 
-  const submit = <T>(eventId: string, internal: boolean, compute: (draft: Draft, faults: Faults) => Promise<T>): Promise<T> => {
+  const submit = <T>(eventId: string, internal: boolean, compute: (draft: Draft, faults: Faults) => Promise<T>, onAside?: () => void): Promise<T> => {
     if (halted) return Promise.reject(halted);
-    return dispatcher.submit({ eventId, at: now(), internal, compute });
+    return dispatcher.submit({ eventId, at: now(), internal, compute, ...(onAside ? { onAside } : {}) });
   };
   const cascade = (draft: Draft, faults: Faults): Cascade => new Cascade(draft, env, faults);
 
@@ -145,7 +145,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     onError,
     nextDue: () => store.nextDue(),
     due: (until, limit) => store.due(until, limit),
-    fire: (timer) => submit(`timer:${timer.actor}:${timer.key}:${timer.revision}`, true, (draft, faults) => fireTimer(draft, faults, timer)),
+    fire: (timer, aside) => submit(`timer:${timer.actor}:${timer.key}:${timer.revision}`, true, (draft, faults) => fireTimer(draft, faults, timer), aside),
   });
 
   const fireTimer = async (draft: Draft, faults: Faults, timer: TimerRecord): Promise<void> => {
@@ -276,7 +276,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       closing = true;
       timers.close();
       await runner.close();
-      await dispatcher.idle();
+      await dispatcher.close();
       listeners.clear();
     },
   };

@@ -1,6 +1,8 @@
 /** What the runtime knows of a machine: the machine itself, its identity, and the pure functions that go with it. */
 import type { AnyStateMachine } from "xstate";
 import type { ActorRecord, RowWrite } from "../../persistence/store.ts";
+import type { Execution } from "./attempt.ts";
+import type { Stepper } from "./step.ts";
 import type { SeenSnapshot } from "./stepSnapshot.ts";
 
 /** An actor's snapshot as readers see it. */
@@ -74,7 +76,12 @@ export interface Definition {
   readonly version: string;
   /** SHA-256 (hex) over the machine's config, without what changes no behaviour; of its version alone where that decides (`identity`). */
   readonly digest: string;
+  /** Of a machine that is stepped elsewhere: one without states, which names it. */
   readonly machine: AnyStateMachine;
+  /** Steps it in another process, or wherever its code is. Absent: here. */
+  readonly stepper?: Stepper;
+  /** Executes its promises where its code is, by the name that the machine has for them. Absent: here. */
+  readonly promise?: (src: string) => Execution;
   /** What a stored context must be; looked at before a stored actor moves. */
   readonly context?: ContextSchema;
   /** From earlier versions, step by step, forward to this one. Not needed for versions that stay registered: their actors run on them. */

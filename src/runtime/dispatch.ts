@@ -2,7 +2,9 @@
  *  nobody is answered before the commit that holds its outcome. */
 import type { CommitResult, Store } from "../../persistence/store.ts";
 import { PawlError, isPawlError } from "../errors.ts";
+import { Lanes, SetAside, type Place } from "./aside.ts";
 import { FaultAt, type Faults } from "./cascade.ts";
+import { systemClock } from "./clock.ts";
 import { Draft, newLayer, type Layer, type Reads } from "./draft.ts";
 
 /** A dispatch waiting to be computed. `compute` writes into the draft only; it may run again. */
@@ -13,9 +15,12 @@ export interface Dispatch<T> {
   readonly compute: (draft: Draft, faults: Faults) => Promise<T>;
   /** Pawl's own event: a machine that throws, or loops, is faulted instead of refusing it. */
   readonly internal: boolean;
+  /** It waits for a step that is taken in another process; told each time. */
+  readonly onAside?: () => void;
 }
 
 interface Waiting {
+  readonly place: Place;
   readonly dispatch: Dispatch<unknown>;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -43,6 +48,8 @@ const groupLimit = 64;
 const groupBytes = 4 * 1024 * 1024;
 /** The stored rule that keeps an effect's key from being used for another request. */
 const oneEffectPerVisit = "one_effect_per_visit";
+/** How long a closing dispatcher waits for steps that are taken elsewhere. */
+const asideGraceMs = 500;
 /** Times a dispatch is computed anew after somebody else wrote first. */
 const conflictTries = 3;
 
@@ -55,6 +62,8 @@ export class Dispatcher {
   /** Why the store refused for good: whatever is still queued meets the same, though the disk may be free again. */
   private refusal: PawlError | null = null;
   private idleWaiters: (() => void)[] = [];
+  private readonly lanes = new Lanes<Waiting>();
+  private closed = false;
 
   constructor(options: DispatchOptions) {
     this.options = options;
@@ -62,20 +71,83 @@ export class Dispatcher {
 
   submit<T>(dispatch: Dispatch<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.queue.push({ dispatch, resolve: (answer) => resolve(answer as T), reject }); // the answer is what this dispatch's own compute gave
-      if (this.pumping) return;
-      this.pumping = true;
-      // A macrotask: all that is ready now gets into the first group.
-      setImmediate(() => void this.pump());
+      const waiting: Waiting = {
+        place: { lane: null, asides: [] },
+        dispatch,
+        resolve: (answer) => {
+          this.leave(waiting);
+          resolve(answer as T); // the answer is what this dispatch's own compute gave
+        },
+        reject: (error) => {
+          this.leave(waiting);
+          reject(error);
+        },
+      };
+      this.queue.push(waiting);
+      this.start();
     });
   }
 
+  /** False while something waits for a step that is taken elsewhere, too. */
   get isIdle(): boolean {
-    return !this.pumping;
+    return !this.pumping && this.lanes.size === 0;
   }
 
   async idle(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => this.idleWaiters.push(resolve));
+  }
+
+  /** Waits for what is being committed; what still waits for a step elsewhere after a moment is left: its cause is stored, and comes again. */
+  async close(): Promise<void> {
+    let stop: () => void = () => undefined;
+    const grace = new Promise<void>((resolve) => {
+      stop = systemClock.schedule(systemClock.now() + asideGraceMs, resolve);
+    });
+    await Promise.race([this.idle(), grace]);
+    stop();
+    this.closed = true;
     if (this.pumping) await new Promise<void>((resolve) => this.idleWaiters.push(resolve));
+    for (const waiting of this.lanes.all())
+      waiting.reject(
+        new PawlError("closed", `The runtime was closed before the event "${waiting.dispatch.eventId}" could be applied. Nothing of it was stored.`, {
+          subject: waiting.dispatch.eventId,
+        }),
+      );
+  }
+
+  private start(): void {
+    if (this.pumping) return;
+    this.pumping = true;
+    // A macrotask: all that is ready now gets into the first group.
+    setImmediate(() => void this.pump());
+  }
+
+  /** Goes on with a dispatch that was set aside, before those that came after it. */
+  private goOn(waiting: Waiting): void {
+    if (this.closed) return;
+    this.queue.unshift(waiting);
+    this.start();
+  }
+
+  private leave(waiting: Waiting): void {
+    const next = this.lanes.leave(waiting);
+    if (next) this.goOn(next);
+    this.wakeIfIdle();
+  }
+
+  private setAside(waiting: Waiting, { actor, step }: SetAside): void {
+    this.lanes.enter(waiting, actor);
+    waiting.dispatch.onAside?.();
+    const goOn = (): void => this.goOn(waiting);
+    // What it came to is seen when the dispatch is computed again.
+    step?.then(goOn, goOn);
+  }
+
+  private wakeIfIdle(): void {
+    if (this.pumping || (!this.isIdle && !this.closed)) return;
+    const waiters = this.idleWaiters;
+    this.idleWaiters = [];
+    for (const wake of waiters) wake();
   }
 
   private async pump(): Promise<void> {
@@ -85,9 +157,7 @@ export class Dispatcher {
       if (this.queue.length === 0) await new Promise<void>((resolve) => setImmediate(resolve));
     }
     this.pumping = false;
-    const waiters = this.idleWaiters;
-    this.idleWaiters = [];
-    for (const wake of waiters) wake();
+    this.wakeIfIdle();
   }
 
   private async commitGroup(): Promise<void> {
@@ -102,6 +172,7 @@ export class Dispatcher {
         continue;
       }
       const computed = await this.compute(waiting, overlay);
+      if (computed === null) continue;
       computed.draft?.mergeInto(overlay);
       bytes += computed.draft?.weight ?? 0;
       group.push(computed);
@@ -171,7 +242,9 @@ export class Dispatcher {
         waiting.reject(this.refusal);
         return;
       }
-      const again = await this.write([await this.compute(waiting, newLayer())], true);
+      const computed = await this.compute(waiting, newLayer());
+      if (computed === null) return;
+      const again = await this.write([computed], true);
       if (again.length === 0) return;
     }
     waiting.reject(
@@ -183,17 +256,23 @@ export class Dispatcher {
     );
   }
 
-  private async compute(waiting: Waiting, overlay: Layer): Promise<Computed> {
+  /** Null: it was set aside. */
+  private async compute(waiting: Waiting, overlay: Layer): Promise<Computed | null> {
     const { dispatch } = waiting;
     const faults = new Map<number, unknown>();
     for (;;) {
       // One that is computed again comes after what came after it: time does not run back in the journal.
-      const draft = new Draft(dispatch.eventId, Math.max(dispatch.at, this.committedAt), overlay, this.options.reads);
+      const at = Math.max(dispatch.at, this.committedAt);
+      const draft = new Draft(dispatch.eventId, at, overlay, this.options.reads, this.lanes.turn(waiting));
       try {
         const answer = await dispatch.compute(draft, faults);
         return { waiting, draft: draft.isEmpty ? null : draft, outcome: { answer } };
       } catch (error) {
         draft.abandon();
+        if (error instanceof SetAside) {
+          this.setAside(waiting, error);
+          return null;
+        }
         if (!(error instanceof FaultAt)) return { waiting, draft: null, outcome: { error } };
         const looped = isPawlError(error.cause) && error.cause.code === "cascadeLimit";
         if (looped && !dispatch.internal) return { waiting, draft: null, outcome: { error: error.cause } };

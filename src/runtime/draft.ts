@@ -16,6 +16,7 @@ import {
 } from "../../persistence/store.ts";
 import { jsonText } from "../json.ts";
 import { isOpen } from "./effectRow.ts";
+import type { Turn } from "./aside.ts";
 import type { Change } from "./runtime.ts";
 import type { Hydrated } from "./step.ts";
 
@@ -54,6 +55,8 @@ export interface Reads {
 export class Draft {
   readonly eventId: string;
   readonly at: number;
+  /** What it may do about steps that are taken in another process. */
+  readonly turn: Turn;
   readonly expects = new Map<string, number>();
   readonly journal: JournalEntry[] = [];
   readonly requiresTimers: { readonly actor: string; readonly key: string; readonly revision: number }[] = [];
@@ -70,9 +73,10 @@ export class Draft {
   private readonly overlay: Layer;
   private readonly reads: Reads;
 
-  constructor(eventId: string, at: number, overlay: Layer, reads: Reads) {
+  constructor(eventId: string, at: number, overlay: Layer, reads: Reads, turn: Turn) {
     this.eventId = eventId;
     this.at = at;
+    this.turn = turn;
     this.overlay = overlay;
     this.reads = reads;
   }

@@ -63,6 +63,7 @@ async function lookAt(
     };
   }
   hydrate(definition, record);
+  if (definition.stepper) return { outcome: "fits", to: null, problems: [] };
   const persisted = readPersisted(record.snapshot);
   const { active } = fitOf(definition, persisted);
   const problems = gapTexts(onlyCertain(gapsOf(definition.machine, active, persisted.children, timers)));

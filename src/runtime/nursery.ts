@@ -53,7 +53,8 @@ export class Nursery {
     const root = parent?.root ?? id;
     // What the actor starts with is what is stored: nothing shared with whoever gave it.
     const actor: NewActor = { ...given, input: dataOf(given.input, inputOf(id)) };
-    const result = await names.given(root, (known) => env.stepper(definition).init(id, parent?.id ?? null, actor.input, childKey, known));
+    if (definition.stepper) this.options.draft.turn.begin(id);
+    const result = await names.given(id, root, (known) => env.stepper(definition).init(id, parent?.id ?? null, actor.input, childKey, known));
     const children = await this.prepareChildren(result.asked, { id, root, revision: 1 }, definition, true);
     const isActive = (link: ChildLink): boolean => (children.get(link)?.result.status ?? "active") === "active";
     return { actor, result: { ...result, records: inLiveOrder(result.asked, result.next.snapshot, isActive) }, children };

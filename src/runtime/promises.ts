@@ -13,8 +13,9 @@ export async function promiseExecution(record: EffectRecord, cache: StateCache, 
   if (!record.type.startsWith(prefix)) return undefined;
   const held = await cache.actor(record.actor);
   if (!held) return undefined;
-  const { machine } = await definitions.definitionOf(held.record);
+  const { machine, promise } = await definitions.definitionOf(held.record);
   const src = record.type.slice(prefix.length);
+  if (promise) return promise(src);
   const run = promiseCreator(machine, src);
   if (!run) return undefined;
   const mark = markOf(childLogic(machine, src));

@@ -87,6 +87,19 @@ const { getSnapshot: _ownToSelf, ...absencesOfSelf } = absences;
 Object.assign(RemoteRef.prototype, absences);
 Object.assign(SelfRef.prototype, absencesOfSelf);
 
+/** A child in a snapshot whose machine is in another process. */
+export class ChildRef {
+  readonly id: string;
+  readonly src: string;
+  readonly systemId: string | null;
+  constructor(id: string, src: string, systemId: string | null, link: ChildLink) {
+    this.id = id;
+    this.src = src;
+    this.systemId = systemId;
+    becomeStub(this, link);
+  }
+}
+
 /** Makes XState's actor object the stub of a child. */
 export function becomeStub(stub: object, link: ChildLink): void {
   links.set(stub, link);

@@ -31,6 +31,9 @@ export type Replay =
 /** Rows of what was noted about an actor without a step of its machine. */
 const standing: readonly string[] = ["xstate.stop", "pawl.faulted", "pawl.kept", "pawl.retried"];
 
+/** Errors that say that a machine's code is not to be had. */
+const codeIsGone: readonly string[] = ["sourceUnloadable", "workerUnavailable"];
+
 const pageSize = 200;
 
 export class Replayer {
@@ -137,7 +140,7 @@ export class Replayer {
       throw new NotReplayable(
         `machine "${record.machineId}" version ${row.machineVersion} is registered with another definition than the one that took revision ${row.revision}`,
       );
-    const stepper = this.steppers.get(definition) ?? createStepper(definition.machine);
+    const stepper = definition.stepper ?? this.steppers.get(definition) ?? createStepper(definition.machine);
     this.steppers.set(definition, stepper);
     return { stepper, definition };
   }
@@ -161,13 +164,19 @@ export class Replayer {
     }
   }
 
-  private async step(record: ActorRecord, row: JournalRow, take: (names?: SystemNames) => StepResult): Promise<StepResult> {
+  private async step(record: ActorRecord, row: JournalRow, take: (names?: SystemNames) => StepResult | Promise<StepResult>): Promise<StepResult> {
     try {
-      return take();
+      return await take();
     } catch (error) {
-      if (error instanceof NeedsNames) return take(await this.namesAt(record.root, row.at));
+      if (error instanceof NeedsNames) return this.step(record, row, await this.withNames(record, row, take));
+      if (isPawlError(error) && codeIsGone.includes(error.code)) throw new NotReplayable(error.message);
       throw error;
     }
+  }
+
+  private async withNames<T>(record: ActorRecord, row: JournalRow, take: (names?: SystemNames) => T): Promise<() => T> {
+    const names = await this.namesAt(record.root, row.at);
+    return () => take(names);
   }
 
   /** Who had which system id in a tree at a time. */
@@ -181,7 +190,7 @@ export class Replayer {
 
   /** A context may hold references to children, which name the actors that the runtime made of them. */
   private async linkChildren({ id }: ActorRecord, row: JournalRow, { machine }: Definition, { records }: StepResult): Promise<void> {
-    const spawned = records.filter((asked) => asked.kind === "spawn" && startsActor(childLogic(machine, asked.src)));
+    const spawned = records.filter((asked) => asked.kind === "spawn" && (asked.as ? asked.as.kind === "actor" : startsActor(childLogic(machine, asked.src))));
     if (spawned.length === 0) return;
     const children: ActorRecord[] = [];
     for await (const actor of this.actors({ parent: id })) if (actor.createdAt === row.at) children.push(actor);

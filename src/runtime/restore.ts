@@ -20,6 +20,7 @@ export interface Definitions {
 export function createDefinitions(registry: DefinitionRegistry): Definitions {
   const steppers = new WeakMap<Definition, Stepper>();
   const stepper = (definition: Definition): Stepper => {
+    if (definition.stepper) return definition.stepper;
     const known = steppers.get(definition);
     if (known) return known;
     const made = createStepper(definition.machine);
@@ -44,6 +45,8 @@ export function createDefinitions(registry: DefinitionRegistry): Definitions {
     },
     findDefinition: (machineId, version) => (version === null ? registry.latest(machineId) : registry.find(machineId, version)),
     hydrate(definition, record) {
+      // Whether it fits is seen where its machine is.
+      if (definition.stepper) return definition.stepper.hydrate(record.id, record.parent, record.snapshot, record.childKey);
       const persisted = readPersisted(record.snapshot);
       const { problems } = fitOf(definition, persisted);
       if (problems.length > 0) throw misfit(definition, record, problems);

@@ -54,10 +54,16 @@ export interface Stepper {
   delay(delay: number | string, from: Hydrated, event: EventObject): number;
 }
 
+export interface OwnResult extends StepResult {
+  readonly next: OwnHydrated;
+}
+
 /** A stepper of a machine in this process: its steps are there at once. */
 export interface OwnStepper extends Stepper {
-  init(actor: string, parent: string | null, input: unknown, key?: string | null, names?: SystemNames): StepResult;
-  step(from: Hydrated, event: EventObject, names?: SystemNames): StepResult;
+  init(actor: string, parent: string | null, input: unknown, key?: string | null, names?: SystemNames): OwnResult;
+  hydrate(actor: string, parent: string | null, json: string, key?: string | null): OwnHydrated;
+  /** `watch` gets the event as the machine will see it, and gives it one that tells what is read of it. */
+  step(from: Hydrated, event: EventObject, names?: SystemNames, watch?: (event: EventObject) => EventObject): OwnResult;
   /** Everything that is stored of it, before it is text. */
   parts(from: Hydrated): SnapshotParts;
 }
@@ -140,7 +146,7 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
   );
   if (!Number.isFinite(pure.options?.maxIterations ?? Infinity)) pure.options = { ...pure.options, maxIterations };
 
-  const run = (scope: StepScope, before: AnyMachineSnapshot | null, names: SystemNames | undefined, compute: () => AnyMachineSnapshot): StepResult => {
+  const run = (scope: StepScope, before: AnyMachineSnapshot | null, names: SystemNames | undefined, compute: () => AnyMachineSnapshot): OwnResult => {
     scope.begin(before, names);
     const snapshot = compute();
     // The first transition gives a snapshot with an error where others throw.
@@ -149,10 +155,9 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
     const isBroken = before === null && snapshot.status === "error";
     const asked = changed && !isBroken ? toRecords({ actions: scope.actions, spawned: scope.spawned, before, after: snapshot, self: scope.self, noId }) : [];
     const status = snapshot.status === "done" || snapshot.status === "error" ? snapshot.status : "active";
-    const next: OwnHydrated = { snapshot, scope };
     return {
       changed,
-      next,
+      next: { snapshot, scope },
       status,
       output: snapshot.output,
       error: snapshot.error,
@@ -168,7 +173,7 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
       const held = withRefs(input, (ref) => scope.refTo(ref));
       return run(scope, null, names, () => pure.getInitialSnapshot(scope as never, held as never) as AnyMachineSnapshot);
     },
-    step(given, event, names) {
+    step(given, event, names, watch = (held) => held) {
       const from = own(given);
       // Trap: XState moves finished snapshots too.
       if (from.snapshot.status !== "active")
@@ -183,7 +188,7 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
         };
       const { scope } = from;
       scope.before = from.snapshot;
-      const held = withRefs(event, (ref) => scope.refTo(ref));
+      const held = watch(withRefs(event, (ref) => scope.refTo(ref)));
       return run(scope, from.snapshot, names, () => pure.transition(from.snapshot, held, scope as never) as AnyMachineSnapshot);
     },
     hydrate(actor, parent, json, key = null) {
@@ -204,8 +209,7 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
         persisted.context = withRefs(persisted.context, (ref) => (own.has(ref.actor) ? ref : scope.refTo(ref)));
       }
       try {
-        const restored: OwnHydrated = { snapshot: pure.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot, scope };
-        return restored;
+        return { snapshot: pure.restoreSnapshot(persisted as never, scope as never) as AnyMachineSnapshot, scope };
       } catch (error) {
         throw new PawlError(
           "restoreRefused",
@@ -224,7 +228,9 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
       const named: unknown = pure.implementations.delays[delay];
       return finiteDelay(
         machine.id,
-        typeof named === "function" ? named({ context: from.snapshot.context, event, self: own(from).scope.self, system: own(from).scope.system }, undefined) : named,
+        typeof named === "function"
+          ? named({ context: from.snapshot.context, event, self: own(from).scope.self, system: own(from).scope.system }, undefined)
+          : named,
       );
     },
   };

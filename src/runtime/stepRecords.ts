@@ -1,6 +1,7 @@
 /** From XState's list of actions to our own records: what a transition asked for, and the order in which live actors carry it out.
  *  Each cast stands where an action's params are known by its type only, as XState's built-in actions make them. */
 import type { AnyActorRef, AnyMachineSnapshot, EventObject } from "xstate";
+import type { EffectOptions } from "../../machines/define.ts";
 import { PawlError } from "../errors.ts";
 import { linkOf, RemoteRef, type ChildLink, type SelfRef } from "./refs.ts";
 import { finiteDelay } from "./stepDelays.ts";
@@ -21,7 +22,10 @@ export type StepRecord =
       readonly input: unknown;
       readonly systemId: string | null;
       readonly link: ChildLink;
-      /** An earlier child of this name that was not stopped. */ readonly replaces?: ChildLink;
+      /** An earlier child of this name that was not stopped. */
+      readonly replaces?: ChildLink;
+      /** What it is, where its parent's machine is not here to say so. */
+      readonly as?: SpawnAs;
     }
   | { readonly kind: "stop"; readonly key: string; readonly link: ChildLink | null }
   | { readonly kind: "timer"; readonly key: string | null; readonly delayMs: number; readonly to: Address; readonly event: EventObject }
@@ -30,6 +34,11 @@ export type StepRecord =
   | { readonly kind: "emit"; readonly event: EventObject }
   | { readonly kind: "log"; readonly label: string | null; readonly value: unknown }
   | { readonly kind: "action"; readonly type: string; readonly params: unknown; readonly implementation: object | null; readonly exec: (() => void) | null };
+
+/** A child by what becomes of it: a durable actor (`isOwn`: of a machine that its parent names itself), or an effect. */
+export type SpawnAs =
+  | { readonly kind: "actor"; readonly machineId: string; readonly version: string | null; readonly isOwn: boolean; readonly visit: string | undefined }
+  | { readonly kind: "effect"; readonly type: string; readonly options: EffectOptions<unknown> };
 
 export type SpawnRecord = Extract<StepRecord, { readonly kind: "spawn" }>;
 
@@ -102,7 +111,11 @@ function actionsFirst(records: readonly StepRecord[]): readonly StepRecord[] {
 }
 
 /** A live actor that starts first starts the children it has then, in the order of its snapshot; what ended at once is told in its place. */
-function childrenFirst(records: readonly StepRecord[], after: Pick<SeenSnapshot, "status" | "children">, isActive: (child: ChildLink) => boolean): readonly StepRecord[] {
+function childrenFirst(
+  records: readonly StepRecord[],
+  after: Pick<SeenSnapshot, "status" | "children">,
+  isActive: (child: ChildLink) => boolean,
+): readonly StepRecord[] {
   const inOrder = actionsFirst(records);
   if (after.status !== "active" || !records.some(({ kind }) => kind === "spawn")) return inOrder;
   const keys = Object.keys(after.children);

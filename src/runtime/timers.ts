@@ -8,8 +8,8 @@ export interface TimerServiceOptions {
   readonly now: () => number;
   readonly nextDue: () => Promise<number | null>;
   readonly due: (until: number, limit: number) => Promise<readonly TimerRecord[]>;
-  /** Dispatches one due timer; resolves when it is committed or gone. */
-  readonly fire: (timer: TimerRecord) => Promise<void>;
+  /** Dispatches one due timer; resolves when it is committed or gone. `aside`: that will take long, others need not wait for it. */
+  readonly fire: (timer: TimerRecord, aside: () => void) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -22,8 +22,9 @@ export class TimerService {
   private firing = false;
   private closed = false;
   private idleWaiters: (() => void)[] = [];
-  /** Due timers whose event could not be dispatched (their actor cannot be restored): they stay stored, and wait for the next opening. */
-  private readonly stuck = new Set<string>();
+  /** Due timers that others do not wait for: those whose event could not be dispatched (their actor cannot be restored) stay stored, and wait for
+   *  the next opening; those that were set aside are on their way. */
+  private readonly apart = new Set<string>();
 
   constructor(options: TimerServiceOptions) {
     this.options = options;
@@ -86,7 +87,7 @@ export class TimerService {
   /** Fires all that is due, what falls due meanwhile included; gives the due time of the next. */
   private async fireUntilNext(): Promise<number | null> {
     for (;;) {
-      const due = (await this.options.due(this.options.now(), batch + this.stuck.size)).filter((timer) => !this.stuck.has(nameOf(timer)));
+      const due = (await this.options.due(this.options.now(), batch + this.apart.size)).filter((timer) => !this.apart.has(nameOf(timer)));
       if (this.closed) return null;
       await Promise.all(due.map((timer) => this.fire(timer)));
       if (due.length > 0) continue;
@@ -97,18 +98,26 @@ export class TimerService {
 
   /** One that cannot be dispatched must keep nobody else's from firing. */
   private async fire(timer: TimerRecord): Promise<void> {
-    try {
-      await this.options.fire(timer);
-    } catch (error) {
-      this.stuck.add(nameOf(timer));
-      this.options.onError(error);
-    }
+    const name = nameOf(timer);
+    const { promise: aside, resolve } = Promise.withResolvers<void>();
+    const setAside = (): void => {
+      this.apart.add(name);
+      resolve();
+    };
+    const fired = this.options.fire(timer, setAside).then(
+      () => void this.apart.delete(name),
+      (error: unknown) => {
+        this.apart.add(name);
+        this.options.onError(error);
+      },
+    );
+    await Promise.race([fired, aside]);
   }
 
   private async nextDue(): Promise<number | null> {
-    if (this.stuck.size === 0) return this.options.nextDue();
-    const earliest = await this.options.due(Number.MAX_SAFE_INTEGER, this.stuck.size + 1);
-    return earliest.find((timer) => !this.stuck.has(nameOf(timer)))?.dueAt ?? null;
+    if (this.apart.size === 0) return this.options.nextDue();
+    const earliest = await this.options.due(Number.MAX_SAFE_INTEGER, this.apart.size + 1);
+    return earliest.find((timer) => !this.apart.has(nameOf(timer)))?.dueAt ?? null;
   }
 }
 

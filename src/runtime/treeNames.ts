@@ -23,12 +23,15 @@ export class TreeNames {
   }
 
   /** Takes a step. A machine that looks for actors by their system ids is stepped again with them: it must begin anew, for the first try may have left traces. */
-  async given(root: string, step: (names?: SystemNames) => StepResult): Promise<StepResult> {
+  async given(actor: string, root: string, step: (names?: SystemNames) => StepResult | Promise<StepResult>): Promise<StepResult> {
+    const { turn } = this.draft;
     try {
-      return step();
+      const result = step();
+      return result instanceof Promise ? await turn.known(actor, result) : result;
     } catch (error) {
-      if (error instanceof NeedsNames) return step(await this.of(root));
-      throw error;
+      if (!(error instanceof NeedsNames)) throw error;
+      const result = step(await this.of(root));
+      return result instanceof Promise ? turn.known(actor, result) : result;
     }
   }
 

@@ -3,7 +3,7 @@ import { createActor, fromPromise, waitFor, type AnyMachineSnapshot } from "xsta
 import { getShortestPaths } from "xstate/graph";
 import { z } from "zod";
 import { markOf } from "../../machines/define.ts";
-import { createStepper, type Hydrated, type StepResult } from "../../src/runtime/step.ts";
+import { createStepper, type OwnHydrated, type OwnResult } from "../../src/runtime/step.ts";
 import { defineMachine } from "../../src/runtime/registry.ts";
 import { fakeClock } from "../../src/runtime/clock.ts";
 import { action, choices, compute, humanDecision, shell, text, workflow } from "../../src/workflow/authoring.ts";
@@ -209,7 +209,7 @@ describe("the machine as data", () => {
 /** Walks the compiled machine as the runtime does: pure steps under a parent, with a JSON round trip between them. */
 class Walk {
   readonly stepper;
-  at: StepResult;
+  at: OwnResult;
   readonly context: () => { step: number; visits: object; paused: boolean; target: string | null; end: unknown };
   constructor(graph: Graph) {
     this.stepper = createStepper(compileGraph(graph, "digest"));
@@ -220,7 +220,7 @@ class Walk {
     return this.at.next.snapshot;
   }
   send(event: { readonly type: string; readonly [key: string]: unknown }): this {
-    const restored: Hydrated = this.stepper.hydrate(`${run}/graph`, run, this.stepper.persist(this.at.next).snapshot);
+    const restored: OwnHydrated = this.stepper.hydrate(`${run}/graph`, run, this.stepper.persist(this.at.next).snapshot);
     this.at = this.stepper.step(restored, event);
     return this;
   }

@@ -1,13 +1,15 @@
 /** The runtime over a store: either it stays alive, or it is lost after each call and a new one restores everything from the store. */
-import type { AnyEventObject } from "xstate";
+import type { AnyEventObject, AnyStateMachine } from "xstate";
 import { memoryStore, type Store } from "../../persistence/index.ts";
 import type { EffectRecord } from "../../persistence/store.ts";
 import { fakeClock, type FakeClock } from "../../src/runtime/clock.ts";
+import type { Definition } from "../../src/runtime/definition.ts";
 import { createRuntime } from "../../src/runtime/createRuntime.ts";
 import type { EffectTask, Executors } from "../../src/runtime/executor.ts";
 import { createRegistry, defineMachine } from "../../src/runtime/registry.ts";
 import { Replayer } from "../../src/runtime/replay.ts";
 import type { Change, Runtime } from "../../src/runtime/runtime.ts";
+import { steppedElsewhere } from "./elsewhere.ts";
 import { traces, type Subject } from "./machines/subject.ts";
 import { effectTypesOf, plain, promisesOf, type Deed, type SeenActor, type World } from "./observed.ts";
 
@@ -22,6 +24,8 @@ export interface DurableOptions {
   readonly restarts: boolean;
   /** In memory when left out. */
   readonly store?: Store;
+  /** Every machine is stepped through data, as one in another process is; each answer comes later, or at once. */
+  readonly elsewhere?: "later" | "atOnce";
 }
 
 const epoch = Date.UTC(2030, 0, 1);
@@ -29,6 +33,7 @@ const epoch = Date.UTC(2030, 0, 1);
 export class DurableWorld implements World {
   private readonly subject: Subject;
   private readonly restarts: boolean;
+  private readonly elsewhere: DurableOptions["elsewhere"];
   private readonly store: Store;
   private readonly ownsStore: boolean;
   private clock: FakeClock = fakeClock(epoch);
@@ -43,7 +48,8 @@ export class DurableWorld implements World {
   private life = {};
   private readonly errors: unknown[] = [];
 
-  constructor(subject: Subject, { restarts, store }: DurableOptions) {
+  constructor(subject: Subject, { restarts, store, elsewhere }: DurableOptions) {
+    this.elsewhere = elsewhere;
     this.subject = subject;
     this.restarts = restarts;
     this.store = store ?? memoryStore();
@@ -98,7 +104,7 @@ export class DurableWorld implements World {
   /** What deriving every actor's journal again comes to, where it does not come to the same. */
   async replayed(): Promise<readonly string[]> {
     const { machine, children = [] } = this.subject;
-    const replayer = new Replayer(this.store, createRegistry([machine, ...children].map((one) => defineMachine(one))));
+    const replayer = new Replayer(this.store, createRegistry(this.definitions([machine, ...children])));
     const found: string[] = [];
     for (const id of this.names.keys()) {
       const [record] = await this.store.load([id]);
@@ -147,7 +153,7 @@ export class DurableWorld implements World {
       store: this.store,
       clock: this.clock,
       executors: execute,
-      definitions: createRegistry(machines.map((one) => defineMachine(one))),
+      definitions: createRegistry(this.definitions(machines)),
       // What a lost runtime meets is nobody's business any more.
       onError: (error) => void (this.life === life && this.errors.push(error)),
     });
@@ -155,6 +161,11 @@ export class DurableWorld implements World {
     await runtime.adopt("root");
     await runtime.recover();
     return runtime;
+  }
+
+  private definitions(machines: readonly AnyStateMachine[]): readonly Definition[] {
+    const definitions = machines.map((one) => defineMachine(one));
+    return this.elsewhere === undefined ? definitions : steppedElsewhere(definitions, this.elsewhere);
   }
 
   private promise(source: string, task: EffectTask): Promise<{ readonly output: unknown }> {

@@ -24,15 +24,23 @@ export interface WalkOptions {
   readonly length: number;
   /** Where the runtime that is lost stores. In memory when left out. */
   readonly store?: Store;
+  /** Two runtimes more, which have none of the machines themselves. */
+  readonly elsewhere?: "later" | "atOnce";
 }
 
 /** @throws an error that says what differed, after which operations, and the command that repeats it */
-export async function walk(subject: Subject, seed: number, { length, store }: WalkOptions): Promise<Walked> {
+export async function walk(subject: Subject, seed: number, { length, store, elsewhere }: WalkOptions): Promise<Walked> {
   const random = seeded(seed);
   const live = new LiveWorld(subject);
   const durable = [
     ["alive", new DurableWorld(subject, { restarts: false })],
     ["restored", new DurableWorld(subject, { restarts: true, ...(store ? { store } : {}) })],
+    ...(elsewhere
+      ? ([
+          ["stepped elsewhere", new DurableWorld(subject, { restarts: false, elsewhere })],
+          ["stepped elsewhere and restored", new DurableWorld(subject, { restarts: true, elsewhere })],
+        ] as const)
+      : []),
   ] as const;
   const worlds: readonly World[] = [live, ...durable.map(([, world]) => world)];
   const ops: Op[] = [];

@@ -2,7 +2,7 @@
 import type { ActorStatus, JournalRow, StoredValue } from "../../../persistence/store.ts";
 import type { Definition } from "../../../src/runtime/definition.ts";
 import type { ChildLink } from "../../../src/runtime/refs.ts";
-import { createStepper, type StepResult, type Stepper } from "../../../src/runtime/step.ts";
+import { createStepper, type OwnStepper, type StepResult } from "../../../src/runtime/step.ts";
 import { must, Violation } from "../core/world.ts";
 import type { State } from "./state.ts";
 
@@ -65,7 +65,7 @@ export class Chronicle {
   readonly store: State["store"];
   /** Snapshots that each actor had since the last look, the one before it first. */
   private readonly recent = new Map<string, string[]>();
-  private readonly steppers = new Map<Definition, Stepper>();
+  private readonly steppers = new Map<Definition, OwnStepper>();
   private rows: readonly JournalRow[] = [];
   private place = 0;
   private lastSeq = 0;
@@ -134,7 +134,7 @@ export class Chronicle {
     return stepper.step(from, enveloped);
   }
 
-  stepper(definition: Definition): Stepper {
+  stepper(definition: Definition): OwnStepper {
     const known = this.steppers.get(definition) ?? createStepper(definition.machine);
     this.steppers.set(definition, known);
     return known;
