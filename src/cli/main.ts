@@ -154,6 +154,10 @@ async function perform(request: Request, environment: Environment): Promise<Exit
       return (await import("./commands/hostCommands.ts")).stopHost(environment);
     case "hostLogs":
       return (await import("./commands/hostCommands.ts")).hostLogs(request.options, environment);
+    case "workflows":
+      return (await import("./commands/workflowCommands.ts")).listWorkflows(environment);
+    case "graph":
+      return (await import("./commands/workflowCommands.ts")).showGraph(request.workflow, request.options, environment);
     case "version":
       return (await import("./commands/version.ts")).showVersion(environment);
   }

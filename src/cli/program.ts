@@ -6,6 +6,7 @@ import { examples } from "./help.ts";
 import { addHostCommands, type HostRequest } from "./hostProgram.ts";
 import { addMaintenanceCommands, type MaintenanceRequest } from "./maintenance.ts";
 import { decisionLooks, effectLooks, runLooks } from "./render/words.ts";
+import { addWorkflowCommands, type WorkflowRequest } from "./workflowProgram.ts";
 
 export interface ListOptions {
   readonly limit?: number;
@@ -58,6 +59,7 @@ export type Request =
   | { readonly command: "effectRetry"; readonly key: string }
   | HostRequest
   | MaintenanceRequest
+  | WorkflowRequest
   | { readonly command: "version" };
 
 export interface Parsed {
@@ -205,6 +207,7 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     .addHelpText("after", examples(program, ["cancel 8B9C0D"]))
     .action((run: string) => found({ command: "cancel", run }));
   addEffectCommands(root, program, found);
+  addWorkflowCommands(root, program, found);
   addHostCommands(root, program, found);
   addMaintenanceCommands(root, program, found);
   root

@@ -5,6 +5,7 @@ import { closestTo } from "../text/closest.ts";
 import type { AnyNode } from "./definition.ts";
 import { defaultMaxSteps, defaultTimeoutMs, doneCase, Graph, isSoftCase, nodeIdPattern, type GraphNode } from "./graph.ts";
 import { nodeProblems } from "./nodeChecks.ts";
+import { reservedNames } from "./reservedNames.ts";
 import { isSchema } from "./schema.ts";
 
 /** What a builder has collected; nothing of it is trusted. */
@@ -21,22 +22,6 @@ export interface DraftNode {
   readonly definition: AnyNode;
   readonly next: unknown;
 }
-
-/** Names that `/workflow <name>` would take for a command. */
-export const reservedNames: readonly string[] = [
-  "answer",
-  "adopt",
-  "cancel",
-  "clear",
-  "list",
-  "pause",
-  "recover",
-  "restart",
-  "resume",
-  "status",
-  "then",
-  "view",
-];
 
 const longestNameUnits = 256;
 const controlCharacter = /\p{Cc}/u;

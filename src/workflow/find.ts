@@ -3,7 +3,8 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { PawlError } from "../errors.ts";
 import { closestNames } from "../text/closest.ts";
-import { workflowExtensions } from "./loader.ts";
+import { workflowExtensions } from "./extensions.ts";
+import { reservedNames } from "./reservedNames.ts";
 
 export interface Places {
   /** Where the person stands; the project is the closest directory above that has `.pi/workflows`, inside the same repository. */
@@ -56,6 +57,14 @@ export function findWorkflow(name: string, places: Places): FoundWorkflow {
   const all = listWorkflows(places);
   const found = all.find((other) => other.name === name);
   if (found) return found;
+  if (reservedNames.includes(name)) {
+    const file = everyWorkflow(places).find((other) => other.name === name)?.file;
+    throw new PawlError(
+      "unknownWorkflow",
+      `"${name}" is the name of a command, and no workflow can have it.${file === undefined ? "" : ` Rename ${file}, or give its path: ${file}`} (Taken: ${reservedNames.join(", ")}.)`,
+      { subject: name },
+    );
+  }
   const looked = searched(places).map(({ directory }) => directory);
   const known =
     all.length === 0
@@ -71,11 +80,28 @@ export function findWorkflow(name: string, places: Places): FoundWorkflow {
   );
 }
 
-/** Every workflow that has a name, the first of each name only, in the order in which they are looked for. */
-export function listWorkflows(places: Places): readonly FoundWorkflow[] {
-  const all = searched(places).flatMap(({ directory, origin }) => workflowsIn(directory).map((found) => ({ ...found, origin })));
-  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+/** A workflow file in one of the places, and why it cannot be started by its name, if it cannot. */
+export interface ListedWorkflow extends FoundWorkflow {
+  /** The file that is taken for the same name; null: this one is. */
+  readonly hiddenBy: string | null;
+  /** Its name is that of a command. */
+  readonly isReserved: boolean;
 }
+
+/** Every workflow file of the places, in the order in which they are looked for. */
+export function everyWorkflow(places: Places): readonly ListedWorkflow[] {
+  const all = searched(places).flatMap(({ directory, origin }) => workflowsIn(directory).map((found) => ({ ...found, origin })));
+  return all.map((found) => {
+    const first = all.find(({ name }) => name === found.name)?.file ?? found.file;
+    return { ...found, hiddenBy: first === found.file ? null : first, isReserved: reservedNames.includes(found.name) };
+  });
+}
+
+/** Every workflow that can be started by its name. */
+export const listWorkflows = (places: Places): readonly FoundWorkflow[] =>
+  everyWorkflow(places)
+    .filter(({ hiddenBy, isReserved }) => hiddenBy === null && !isReserved)
+    .map(({ name, file, origin }) => ({ name, file, origin }));
 
 function searched({ cwd, home, builtIn }: Places): readonly { readonly directory: string; readonly origin: FoundWorkflow["origin"] }[] {
   return [

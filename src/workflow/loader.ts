@@ -4,13 +4,11 @@ import { basename, extname, resolve } from "node:path";
 import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import { isWorkflow, type AnyWorkflow } from "./definition.ts";
 import { openStored, sourceClosure, unloadable, type SourceClosure } from "./identity.ts";
+import { workflowExtensions } from "./extensions.ts";
 import { ModuleGraph } from "./load/modules.ts";
 import { codeFrame, ModuleProblem, placeInStack, placeText, type Place } from "./load/problem.ts";
 import { diskResolver, recordedResolver } from "./load/resolve.ts";
 import { transformer, virtualModules, virtualNames } from "./load/virtual.ts";
-
-/** Extensions of workflow files. */
-export const workflowExtensions: readonly string[] = [".ts", ".mts", ".js", ".mjs"];
 
 export interface LoadedWorkflow {
   readonly definition: AnyWorkflow;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { action, choices, compute, humanDecision, shell, text, workflow } from "../../src/workflow/authoring.ts";
-import { reservedNames } from "../../src/workflow/checks.ts";
+import { reservedNames } from "../../src/workflow/reservedNames.ts";
 import { errorOf } from "./files.ts";
 
 /** An author without a compiler: every call is allowed. */

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { closestNames } from "../../src/text/closest.ts";
-import { findWorkflow, listWorkflows, resolveWorkflow } from "../../src/workflow/find.ts";
+import { everyWorkflow, findWorkflow, listWorkflows, resolveWorkflow } from "../../src/workflow/find.ts";
 import { directoryWith, errorOf } from "./files.ts";
 
 function place(files: readonly string[]) {
@@ -28,6 +28,33 @@ describe("finding a workflow by name", () => {
       { name: "c", file: join(directory, "builtin/c.workflow.mjs"), origin: "builtIn" },
     ]);
     expect(findWorkflow("b", places).file).toBe(join(directory, "home/.pi/agent/workflows/b.workflow.js"));
+  });
+
+  test("WF-46 every file of every place is listed, with what hides it", () => {
+    const { directory, places } = place([
+      "project/.pi/workflows/a.workflow.ts",
+      "project/.pi/workflows/a.workflow.js",
+      "project/.pi/workflows/resume.workflow.ts",
+      "home/.pi/agent/workflows/a.workflow.mts",
+      "home/.pi/agent/workflows/b.workflow.js",
+    ]);
+    const first = join(directory, "project/.pi/workflows/a.workflow.ts");
+    expect(everyWorkflow(places).map(({ name, origin, hiddenBy, isReserved }) => [name, origin, hiddenBy, isReserved])).toEqual([
+      ["a", "project", null, false],
+      ["resume", "project", null, true],
+      ["a", "project", first, false],
+      ["a", "user", first, false],
+      ["b", "user", null, false],
+    ]);
+    expect(listWorkflows(places).map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+
+  test("WF-46 a file that is named like a command cannot be started by its name, and its path is told", async () => {
+    const { directory, places } = place(["project/.pi/workflows/resume.workflow.ts"]);
+    const file = join(directory, "project/.pi/workflows/resume.workflow.ts");
+    const error = await errorOf(() => findWorkflow("resume", places));
+    expect([error.code, error.message]).toEqual(["unknownWorkflow", expect.stringContaining(`Rename ${file}, or give its path: ${file}`)]);
+    expect(resolveWorkflow(file, places)).toBe(file);
   });
 
   test("WF-44 of two files with one name the TypeScript one is found", () => {
