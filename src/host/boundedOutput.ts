@@ -1,5 +1,6 @@
 /** Collects one output stream of a command: decoded over chunk edges, bounded, with its lines told live. */
 import { StringDecoder } from "node:string_decoder";
+import { SteadyLines } from "./steadyLines.ts";
 
 /** Most characters (UTF-16 units) that are kept of one stream, mark included. */
 export const outputLimit = 1_000_000;
@@ -23,7 +24,7 @@ function lastOf(text: string, length: number): string {
 
 export class BoundedOutput {
   readonly #decoder = new StringDecoder("utf8");
-  readonly #onLine: (line: string) => void;
+  readonly #lines: SteadyLines;
   readonly #limit: number;
   #kept: string[] = [];
   #keptLength = 0;
@@ -31,8 +32,8 @@ export class BoundedOutput {
   #tail = "";
   #line = "";
 
-  constructor(onLine: (line: string) => void, limit = outputLimit) {
-    this.#onLine = onLine;
+  constructor(onLine: (line: string) => void, limit = outputLimit, now?: () => number) {
+    this.#lines = new SteadyLines(onLine, now);
     this.#limit = limit;
   }
 
@@ -48,7 +49,8 @@ export class BoundedOutput {
   /** Call once at the end: an unfinished character or line is told too. */
   end(): void {
     this.#take(this.#decoder.end());
-    if (this.#line !== "") this.#tell();
+    if (this.#line !== "") this.#lines.line(this.#takeLine());
+    this.#lines.end();
   }
 
   /** What was kept; when characters were dropped it ends with a mark that says how many. */
@@ -79,17 +81,38 @@ export class BoundedOutput {
   }
 
   #split(text: string): void {
-    const parts = text.split("\n");
-    parts.forEach((part, index) => {
-      // One character more than is told, so that a cut can be seen.
-      if (this.#line.length <= lineLimit) this.#line += part.slice(0, lineLimit + 2);
-      if (index < parts.length - 1) this.#tell();
-    });
+    let from = 0;
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", from)) {
+      if (this.#lines.isFull()) {
+        from = this.#skip(text, from);
+        break;
+      }
+      this.#collect(text.slice(from, at));
+      this.#lines.line(this.#takeLine());
+      from = at + 1;
+    }
+    this.#collect(text.slice(from));
   }
 
-  #tell(): void {
+  /** Past every whole line from here on; only the last of them is read. */
+  #skip(text: string, from: number): number {
+    const end = text.lastIndexOf("\n");
+    let count = 0;
+    for (let at = text.indexOf("\n", from); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
+    if (count > 1) this.#line = "";
+    this.#collect(text.slice(count > 1 ? text.lastIndexOf("\n", end - 1) + 1 : from, end));
+    this.#lines.skip(count, this.#takeLine());
+    return end + 1;
+  }
+
+  /** One character more than is told, so that a cut can be seen. */
+  #collect(part: string): void {
+    if (this.#line.length <= lineLimit) this.#line += part.slice(0, lineLimit + 2);
+  }
+
+  #takeLine(): string {
     const line = this.#line.endsWith("\r") ? this.#line.slice(0, -1) : this.#line;
     this.#line = "";
-    this.#onLine(line.length > lineLimit ? `${cutAt(line, lineLimit - 1)}…` : line);
+    return line.length > lineLimit ? `${cutAt(line, lineLimit - 1)}…` : line;
   }
 }

@@ -62,3 +62,78 @@ test("EFFECT-15 lines told live are bounded, an unfinished last line is told", (
   expect(lines).toEqual(["x".repeat(lineLimit), `${"y".repeat(lineLimit - 1)}…`, "", "last"]);
   expect(collect(Array.from({ length: 50 }, () => Buffer.from("z".repeat(100)))).lines).toEqual([`${"z".repeat(lineLimit - 1)}…`]);
 });
+
+const noted = /^\[(\d+) lines? (?:was|were) printed faster than can be shown\]$/;
+
+/** How many lines these stand for. */
+const countOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + Number(noted.exec(line)?.[1] ?? 1), 0);
+
+test("EFFECT-19 what a command prints faster than can be shown is counted; its last line is told, and all of it is kept", () => {
+  const lines: string[] = [];
+  let now = 0;
+  const output = new BoundedOutput(
+    (line) => lines.push(line),
+    undefined,
+    () => now,
+  );
+  for (let chunk = 0; chunk < 40; chunk += 1) {
+    output.add(Buffer.from(Array.from({ length: 1_000 }, (_, index) => `${chunk}.${index}\n`).join("")));
+    now += 30;
+  }
+  output.add(Buffer.from("the last\n"));
+  output.end();
+  expect(countOf(lines)).toBe(40_001);
+  expect(lines.length).toBeLessThan(1_300);
+  expect(lines.length).toBeGreaterThan(900);
+  expect([lines[0], lines.at(-1)]).toEqual(["0.0", "the last"]);
+  expect(output.text().split("\n")).toHaveLength(40_002);
+});
+
+test("EFFECT-19 in any chunks, at any speed, each line is told or counted, in order", () => {
+  const lineOf = fc.string({ unit: fc.constantFrom("a", "é", "👩"), maxLength: 4 });
+  fc.assert(
+    fc.property(fc.array(lineOf, { maxLength: 600 }), fc.array(fc.tuple(fc.nat(400), fc.nat(60)), { maxLength: 30 }), (all, cuts) => {
+      const text = all.map((line) => `${line}\n`).join("");
+      const lines: string[] = [];
+      let now = 0;
+      let from = 0;
+      const output = new BoundedOutput(
+        (line) => lines.push(line),
+        undefined,
+        () => now,
+      );
+      const bytes = Buffer.from(text);
+      for (const [size, ms] of cuts) {
+        output.add(bytes.subarray(from, (from += size)));
+        now += ms;
+      }
+      output.add(bytes.subarray(from));
+      output.end();
+      expect(countOf(lines)).toBe(all.length);
+      let at = 0;
+      for (const line of lines) {
+        const count = noted.exec(line);
+        if (count === null) expect(line).toBe(all[at]);
+        at += Number(count?.[1] ?? 1);
+      }
+      expect(output.text()).toBe(text);
+    }),
+    { seed: 19, numRuns: 300 },
+  );
+});
+
+test("EFFECT-19 a clock that is set back stops nothing", () => {
+  const lines: string[] = [];
+  let now = 1_000_000;
+  const output = new BoundedOutput(
+    (line) => lines.push(line),
+    undefined,
+    () => now,
+  );
+  const hundred = Buffer.from("x\n".repeat(100));
+  output.add(hundred);
+  now = 5;
+  output.add(hundred);
+  output.end();
+  expect(lines).toHaveLength(200);
+});
