@@ -43,7 +43,7 @@ export function writeRaw(path: string, commits: readonly Commit[], group: number
       for (const record of commit.inbox) inbox(record);
       for (const row of commit.rows) {
         if (row.table === "runs") run(row.row);
-        else decision(row.row);
+        else if (row.table === "decisions") decision(row.row);
       }
     }
     end.run();

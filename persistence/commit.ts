@@ -3,7 +3,7 @@
 import type { Database } from "better-sqlite3";
 import { fenceOf, type Fence } from "./fence.ts";
 import { storageError } from "./refusals.ts";
-import type { Commit, CommitResult } from "./store.ts";
+import type { Commit, CommitResult, RowWrite } from "./store.ts";
 import { actorWriter, selectRevision } from "./tables/actors.ts";
 import { blobWriter } from "./tables/blobs.ts";
 import { decisionWriter } from "./tables/decisions.ts";
@@ -12,6 +12,7 @@ import { inboxWriter } from "./tables/inbox.ts";
 import { journalWriter } from "./tables/journal.ts";
 import { runWriter } from "./tables/runs.ts";
 import { timerCheck, timerWriter } from "./tables/timers.ts";
+import { updateWriter } from "./tables/updates.ts";
 import { violation, violationReader } from "./violations.ts";
 
 /** Points at which a crash test ends the process. `number` counts this store's written transactions from 1. */
@@ -138,6 +139,7 @@ function entryWriter(db: Database): (entry: Commit, lastSeq: number) => Refusal 
   const writeBlob = blobWriter(db);
   const writeRun = runWriter(db);
   const writeDecision = decisionWriter(db);
+  const writeUpdate = updateWriter(db);
 
   const checkExpectations = (entry: Commit): Refusal | undefined => {
     const writes = new Set(entry.actors.map(({ id }) => id));
@@ -171,9 +173,10 @@ function entryWriter(db: Database): (entry: Commit, lastSeq: number) => Refusal 
 
   const writeRows = (entry: Commit): void => {
     // What gives a unique thing free (a session, a code) goes before what takes it.
-    for (const write of inOrder(entry.rows, (write) => (write.table === "runs" ? Number(write.row.reserves) : Number(write.row.state === "open")))) {
+    for (const write of inOrder(entry.rows, takes)) {
       if (write.table === "runs") writeRun(write.row);
-      else writeDecision(write.row);
+      else if (write.table === "decisions") writeDecision(write.row);
+      else writeUpdate(write.row);
     }
   };
 
@@ -193,6 +196,12 @@ function entryWriter(db: Database): (entry: Commit, lastSeq: number) => Refusal 
     writeRows(entry);
     return undefined;
   };
+}
+
+/** 1 for a row that may hold a unique thing. */
+function takes(write: RowWrite): number {
+  if (write.table === "updates") return 0;
+  return write.table === "runs" ? Number(write.row.reserves) : Number(write.row.state === "open");
 }
 
 /** The items by rank, in their own order within a rank. */

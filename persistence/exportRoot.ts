@@ -9,6 +9,7 @@ const tables: readonly (readonly [table: string, where: string])[] = [
   ["actors", "root = :root"],
   ["runs", "id = :root"],
   ["decisions", "run = :root"],
+  ["updates", "run = :root"],
   ["effects", "root = :root"],
   ["timers", "actor in (select id from actors where root = :root)"],
   ["journal", "actor in (select id from actors where root = :root)"],

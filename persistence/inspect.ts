@@ -19,7 +19,7 @@ export interface DatabaseFacts {
 
 /** A row that points at something that is not there, or that nothing can move. */
 export interface Orphan {
-  readonly kind: "actor" | "timer" | "effect" | "run" | "decision" | "child" | "journal";
+  readonly kind: "actor" | "timer" | "effect" | "run" | "decision" | "update" | "child" | "journal";
   readonly id: string;
   /** A sentence without its full stop. */
   readonly what: string;
@@ -73,6 +73,7 @@ const orphanQueries: readonly (readonly [kind: Orphan["kind"], sql: string])[] =
   ["run", "select r.id as id, 'its actor is missing' as what from runs r where not exists (select 1 from actors a where a.id = r.id)"],
   ["decision", "select d.id as id, 'its actor is missing' as what from decisions d where not exists (select 1 from actors a where a.id = d.id)"],
   ["decision", "select d.id as id, 'its run ' || d.run || ' is missing' as what from decisions d where not exists (select 1 from runs r where r.id = d.run)"],
+  ["update", "select u.id as id, 'its run ' || u.run || ' is missing' as what from updates u where not exists (select 1 from runs r where r.id = u.run)"],
   [
     "journal",
     `select a.id as id, 'it is at revision ' || a.revision || ', and its journal ends at ' || coalesce((select max(j.revision) from journal j where j.actor = a.id), 0) as what

@@ -2,11 +2,12 @@
  *  only its own page from an index that has the order, however many rows of other states there are. */
 import type { Database, Statement } from "better-sqlite3";
 import { beginning, checkedLimit, end, readCursor, writeCursor, type Position } from "./cursors.ts";
-import type { ActorRecord, DecisionRow, EffectRecord, Page, PageRequest, Projection, Projections, RunRow } from "./store.ts";
+import type { ActorRecord, DecisionRow, EffectRecord, Page, PageRequest, Projection, Projections, RunRow, UpdateRow } from "./store.ts";
 import { actorColumns, actorOf, type ActorColumns } from "./tables/actors.ts";
 import { decisionColumns } from "./tables/decisions.ts";
 import { effectColumns, effectOf, type EffectColumns } from "./tables/effects.ts";
 import { runColumns, runOf, type RunColumns } from "./tables/runs.ts";
+import { updateColumns } from "./tables/updates.ts";
 
 /** What a projection's list is made from. */
 interface Source<Columns, Row> {
@@ -66,6 +67,16 @@ export const actorsSource: Source<ActorColumns, ActorRecord> = {
   state: "status",
   filters: { root: "root", parent: "parent", machineId: "machine_id" },
   read: actorOf,
+  positionOf: (row) => row,
+};
+
+export const updatesSource: Source<UpdateRow, UpdateRow> = {
+  projection: "updates",
+  columns: updateColumns,
+  id: "id",
+  state: "state",
+  filters: { id: "id", run: "run" },
+  read: (row) => row,
   positionOf: (row) => row,
 };
 
@@ -132,6 +143,7 @@ export function queryReader(db: Database): Query {
     decisions: pager(db, decisionsSource),
     effects: pager(db, effectsSource),
     actors: pager(db, actorsSource),
+    updates: pager(db, updatesSource),
   };
   return (projection, filter, page) => pagers[projection](filter, page);
 }

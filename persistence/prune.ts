@@ -63,6 +63,7 @@ export function pruner(db: Database, fence: Fence): Pruner {
     journal: db.prepare<{ root: string }>(`delete from journal where actor in (${tree})`),
     effects: db.prepare<{ root: string }>("delete from effects where root = :root"),
     decisions: db.prepare<{ root: string }>("delete from decisions where run = :root"),
+    updates: db.prepare<{ root: string }>("delete from updates where run = :root"),
     runs: db.prepare<{ root: string }>("delete from runs where id = :root"),
     actors: db.prepare<{ root: string }>("delete from actors where root = :root"),
   };
@@ -109,6 +110,7 @@ export function pruner(db: Database, fence: Fence): Pruner {
     const journal = deletes.journal.run(of).changes;
     const effects = deletes.effects.run(of).changes;
     deletes.decisions.run(of);
+    deletes.updates.run(of);
     deletes.runs.run(of);
     const actors = deletes.actors.run(of).changes;
     remember.run({ ...of, eventId: prunedEventId, fingerprint: createHash("sha256").update(root).digest(), at });

@@ -202,8 +202,30 @@ export interface DecisionRow {
   readonly settledAt: number | null;
 }
 
-/** One projection row; replaces the row with the same id. */
-export type RowWrite = { readonly table: "runs"; readonly row: RunRow } | { readonly table: "decisions"; readonly row: DecisionRow };
+/** What a step published last under a type and key of its run (SPEC 14). */
+export interface UpdateRow {
+  /** `<run>/<type>/<key>`. */
+  readonly id: string;
+  readonly run: string;
+  readonly type: string;
+  readonly key: string;
+  /** The visit that published it. */
+  readonly visit: string;
+  /** 1, and one more each time it is replaced. */
+  readonly revision: number;
+  /** JSON text, at most 64 KiB. */
+  readonly data: string;
+  /** JSON text of what a rate is computed from; null without one. */
+  readonly basis: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** One projection row, or an update; replaces the row with the same id. */
+export type RowWrite =
+  | { readonly table: "runs"; readonly row: RunRow }
+  | { readonly table: "decisions"; readonly row: DecisionRow }
+  | { readonly table: "updates"; readonly row: UpdateRow };
 
 export interface BlobWrite {
   /** SHA-256, lower-case hex, of `bytes`. */
@@ -257,6 +279,7 @@ export interface Projections {
   runs: { filter: { id?: string; state?: readonly RunState[]; workflow?: string; session?: string }; row: RunRow };
   decisions: { filter: { id?: string; run?: string; state?: readonly DecisionState[]; code?: string }; row: DecisionRow };
   effects: { filter: { key?: string; actor?: string; root?: string; visit?: string; state?: readonly EffectState[] }; row: EffectRecord };
+  updates: { filter: { id?: string; run?: string }; row: UpdateRow };
   actors: { filter: { root?: string; parent?: string; machineId?: string; status?: readonly ActorStatus[] }; row: ActorRecord };
 }
 

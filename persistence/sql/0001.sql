@@ -192,6 +192,30 @@ create index decisions_by_state on decisions (state, created_at_ms, id);
 create index decisions_by_run on decisions (run, created_at_ms, id);
 create index decisions_by_code on decisions (code, created_at_ms, id);
 
+-- What steps publish while they work: the latest of each type and key of a run. Their data stand here whole, since they are replaced often.
+create table updates (
+  id text not null primary key,
+  run text not null,
+  type text not null,
+  key text not null,
+  visit text not null,
+  revision integer not null constraint update_revision_is_positive check (revision >= 1),
+  data text not null constraint update_data_are_bounded check (octet_length(data) <= 65536),
+  basis text,
+  created_at_ms integer not null,
+  updated_at_ms integer not null,
+  constraint update_is_named_by_run_type_and_key check (id = run || '/' || type || '/' || key)
+) strict;
+
+create index updates_by_created on updates (created_at_ms, id);
+create index updates_by_run on updates (run, created_at_ms, id);
+
+create trigger at_most_1024_updates_per_run before insert on updates
+when not exists (select 1 from updates where id = new.id) and (select count(*) from updates where run = new.run) >= 1024
+begin
+  select raise(abort, 'at_most_1024_updates_per_run');
+end;
+
 create trigger one_resolution_per_decision before update on decisions
 when old.state <> 'open' and (new.state <> old.state or new.choice is not old.choice or new.settled_at_ms <> old.settled_at_ms)
 begin

@@ -215,3 +215,27 @@ CREATE TABLE timers (
 ) strict, without rowid;
 
 CREATE INDEX timers_by_due on timers (due_at_ms, actor, key);
+
+CREATE TABLE updates (
+  id text not null primary key,
+  run text not null,
+  type text not null,
+  key text not null,
+  visit text not null,
+  revision integer not null constraint update_revision_is_positive check (revision >= 1),
+  data text not null constraint update_data_are_bounded check (octet_length(data) <= 65536),
+  basis text,
+  created_at_ms integer not null,
+  updated_at_ms integer not null,
+  constraint update_is_named_by_run_type_and_key check (id = run || '/' || type || '/' || key)
+) strict;
+
+CREATE INDEX updates_by_created on updates (created_at_ms, id);
+
+CREATE INDEX updates_by_run on updates (run, created_at_ms, id);
+
+CREATE TRIGGER at_most_1024_updates_per_run before insert on updates
+when not exists (select 1 from updates where id = new.id) and (select count(*) from updates where run = new.run) >= 1024
+begin
+  select raise(abort, 'at_most_1024_updates_per_run');
+end;

@@ -1,7 +1,7 @@
 /** What every Store must do, as tests that run on any of them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Commit, CommitResult, Projection, Projections, Store } from "../../persistence/store.ts";
-import { actorOf, blobOf, commitOf, decisionOf, effectOf, journalOf, runOf, sha256, stepOf, timerOf } from "./storeRecords.ts";
+import { actorOf, blobOf, commitOf, decisionOf, effectOf, journalOf, runOf, sha256, stepOf, timerOf, updateOf } from "./storeRecords.ts";
 
 const committed = { status: "committed", seqs: expect.any(Array) };
 
@@ -422,6 +422,37 @@ export function storeContract(name: string, open: () => Promise<{ store: Store; 
       );
       expect((await store.query("runs", {})).items).toEqual([ended]);
       expect((await store.query("decisions", {})).items).toEqual([settled]);
+    });
+
+    test("UPD-1 an update replaces the one of its type and key, and of nothing else", async () => {
+      await write(
+        commitOf({
+          rows: [
+            { table: "updates", row: updateOf("r_1", "a") },
+            { table: "updates", row: updateOf("r_1", "b") },
+          ],
+        }),
+      );
+      await write(
+        commitOf({ rows: [{ table: "updates", row: updateOf("r_1", "a", { revision: 2, data: '"later"', visit: "r_1/graph/n.2", updatedAt: 2_000 }) }] }),
+      );
+      expect((await store.query("updates", { run: "r_1" })).items).toEqual([
+        updateOf("r_1", "a", { revision: 2, data: '"later"', visit: "r_1/graph/n.2", updatedAt: 2_000 }),
+        updateOf("r_1", "b"),
+      ]);
+    });
+
+    test("UPD-2 a run has at most 1,024 types and keys; one more is refused by the rule's name, and those that it has are still replaced", async () => {
+      const all = Array.from({ length: 1_024 }, (_, n) => updateOf("r_1", `k${n}`));
+      await write(commitOf({ rows: all.map((row) => ({ table: "updates", row })) }));
+      const [more, other, known] = await store.commit(
+        [updateOf("r_1", "more"), updateOf("r_2", "more"), updateOf("r_1", "k7", { revision: 2 })].map((row) =>
+          commitOf({ rows: [{ table: "updates", row }] }),
+        ),
+      );
+      expect(more).toMatchObject({ status: "constraint", rule: "at_most_1024_updates_per_run" });
+      expect([other, known]).toMatchObject([{ status: "committed" }, { status: "committed" }]);
+      expect((await store.query("updates", { id: "r_1/t/k7" })).items).toEqual([updateOf("r_1", "k7", { revision: 2 })]);
     });
 
     test("STORE-17 a list goes by created time and id, page after page, nothing twice and nothing missing", async () => {

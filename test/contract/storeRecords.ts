@@ -1,6 +1,6 @@
 /** Records for tests of stores: small, valid, and each with what a test wants otherwise. */
 import { createHash } from "node:crypto";
-import type { ActorRecord, BlobWrite, Commit, DecisionRow, EffectRecord, JournalEntry, RunRow, TimerRecord } from "../../persistence/store.ts";
+import type { ActorRecord, BlobWrite, Commit, DecisionRow, EffectRecord, JournalEntry, RunRow, TimerRecord, UpdateRow } from "../../persistence/store.ts";
 
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 
@@ -132,3 +132,17 @@ export const decisionOf = (id: string, parts: Partial<DecisionRow> = {}): Decisi
 });
 
 export const blobOf = (content: string): BlobWrite => ({ hash: sha256(content), bytes: Buffer.from(content) });
+
+export const updateOf = (run: string, key: string, change: Partial<UpdateRow> = {}): UpdateRow => ({
+  id: `${run}/t/${key}`,
+  run,
+  type: "t",
+  key,
+  visit: `${run}/graph/n.1`,
+  revision: 1,
+  data: "1",
+  basis: null,
+  createdAt: 1_000,
+  updatedAt: 1_000,
+  ...change,
+});

@@ -72,7 +72,7 @@ describe("a connection", () => {
       return rows;
     };
     const before = dump();
-    expect(Object.keys(before)).toHaveLength(9);
+    expect(Object.keys(before)).toHaveLength(10);
     expect(before["meta"]).toMatchObject([{ owner_generation: 1 }]);
     await (await openStore({ home, mode: "owner" })).release();
     const { meta, ...rest } = dump();
@@ -103,7 +103,7 @@ describe("a connection", () => {
       )
       .all();
     db.close();
-    expect(tables.length).toBe(9);
+    expect(tables.length).toBe(10);
     expect(tables.filter(({ strict }) => strict !== 1)).toEqual([]);
     expect(times.length).toBeGreaterThan(10);
     expect(times.filter(({ name }) => !name.endsWith("_ms"))).toEqual([]);

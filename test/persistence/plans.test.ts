@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../persistence/database.ts";
-import { actorsSource, decisionsSource, effectsSource, pageSql, runsSource } from "../../persistence/pages.ts";
+import { actorsSource, decisionsSource, effectsSource, pageSql, runsSource, updatesSource } from "../../persistence/pages.ts";
 import { selectMeta, updateMeta } from "../../persistence/commit.ts";
 import { selectGeneration } from "../../persistence/fence.ts";
 import * as actors from "../../persistence/tables/actors.ts";
@@ -12,6 +12,7 @@ import * as effects from "../../persistence/tables/effects.ts";
 import * as inbox from "../../persistence/tables/inbox.ts";
 import * as journal from "../../persistence/tables/journal.ts";
 import * as runs from "../../persistence/tables/runs.ts";
+import * as updates from "../../persistence/tables/updates.ts";
 import * as timers from "../../persistence/tables/timers.ts";
 import { sqliteStore } from "../../persistence/sqliteStore.ts";
 import type { Commit } from "../../persistence/store.ts";
@@ -42,6 +43,7 @@ const hot = Object.entries({
   ...journal,
   ...runs,
   ...timers,
+  ...updates,
   selectMeta,
   updateMeta,
   selectGeneration,
@@ -65,6 +67,7 @@ describe("the cost of a step does not grow with history", () => {
     ...[[], ["id"], ["run"], ["code"]].flatMap((filtered) =>
       [undefined, "open"].map((state) => ({ source: "decisions", filtered, state, sql: pageSql(decisionsSource, filtered, state) })),
     ),
+    ...[[], ["id"], ["run"]].map((filtered) => ({ source: "updates", filtered, state: undefined, sql: pageSql(updatesSource, filtered, undefined) })),
     ...[[], ["root"], ["parent"], ["machineId"]].flatMap((filtered) =>
       [undefined, "active"].map((state) => ({ source: "actors", filtered, state, sql: pageSql(actorsSource, filtered, state) })),
     ),

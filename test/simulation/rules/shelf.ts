@@ -15,7 +15,7 @@ export class Shelves implements Rule {
   /** Takes in a row that was written. */
   put({ table, row }: RowWrite): void {
     if (table === "runs") this.putRun(row);
-    else this.putDecision(row);
+    else if (table === "decisions") this.putDecision(row);
   }
 
   /** Each settled decision has moved its step on. */
