@@ -1,4 +1,6 @@
 /** Faults planted into the real parts, to see that the rules find them: each replaces one thing that keeps a promise. */
+import Database from "better-sqlite3";
+import { selectGeneration } from "../../persistence/fence.ts";
 import type { Commit, CommitResult, RowWrite, Store } from "../../persistence/store.ts";
 import { StateCache } from "../../src/runtime/cache.ts";
 import { Cascade } from "../../src/runtime/cascade.ts";
@@ -378,6 +380,22 @@ export const planted: readonly Planted[] = [
           if (kind !== "pause") return done;
           done.catch(() => undefined);
           return original.call(this, { kind: "run", body }, asking);
+        },
+    ),
+  },
+  {
+    what: "a process whose directory was taken over does not see it",
+    among: "hosts",
+    foundBy: ["SIM-25"],
+    sabotage: plant(
+      Database,
+      "prepare",
+      (original) =>
+        function (sql) {
+          const statement = original.call(this, sql) as { get: () => unknown }; // of better-sqlite3
+          if (sql !== selectGeneration) return statement;
+          const first = statement.get();
+          return { get: () => first };
         },
     ),
   },

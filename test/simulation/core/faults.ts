@@ -4,6 +4,7 @@ export const faultKinds = [
   "crash before a commit",
   "crash after a commit",
   "graceful stop",
+  "directory taken over",
   "disk full",
   "disk write error",
   "disk sync error",

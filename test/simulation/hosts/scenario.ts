@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { lockFileName } from "../../../persistence/lock.ts";
 import { openStore } from "../../../persistence/openStore.ts";
 import type { EmbeddedHost } from "../../../src/host/api.ts";
 import { hostRegistry } from "../../../src/host/catalog.ts";
@@ -78,6 +79,13 @@ class HostProcess implements Tenant {
 
   async stop(): Promise<void> {
     if (this.host !== null) await (this.net === null ? this.host.close() : this.net.stop(this.host));
+  }
+
+  /** As when somebody deletes the lock file of a process that lives, and starts another. */
+  async usurp(): Promise<() => Promise<void>> {
+    rmSync(join(this.home, lockFileName));
+    const { release } = await openStore({ home: this.home, mode: "owner" });
+    return release;
   }
 
   async drop(): Promise<void> {

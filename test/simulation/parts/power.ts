@@ -4,7 +4,7 @@ import type { CommitHooks } from "../../../persistence/commit.ts";
 import type { FaultKind } from "../core/faults.ts";
 import { turn } from "../core/hold.ts";
 import type { Random } from "../core/random.ts";
-import { must, type Choice, type Part, type Rule, type World } from "../core/world.ts";
+import { must, Violation, type Choice, type Part, type Rule, type World } from "../core/world.ts";
 
 /** One life of the process. What belongs to a life that is over does nothing any more. */
 export class Life {
@@ -24,6 +24,8 @@ export interface Tenant {
   stop(): Promise<void>;
   /** The process is gone, gracefully or not: gives the state free, writing nothing. */
   drop(): Promise<void>;
+  /** Another process takes the state over under this one; returns what has it leave again. */
+  usurp?(): Promise<() => Promise<void>>;
 }
 
 /** The process died: thrown where its code stood. */
@@ -78,6 +80,8 @@ export class Power implements Part, Rule, Standpoint {
   private readonly odds: Odds;
   private armed: "before" | "after" | null = null;
   private isRenewed = false;
+  /** Has the process that took the state over leave it. */
+  private usurper: (() => Promise<void>) | null = null;
   private disk: { readonly fault: DiskFault; left: number } | null = null;
 
   constructor(world: World, tenant: Tenant, odds: Odds) {
@@ -99,6 +103,7 @@ export class Power implements Part, Rule, Standpoint {
     return {
       beforeCommit: () => {
         if (!life.alive) throw new Died();
+        if (this.usurper !== null) this.world.stray(new Violation("SIM-25", "a process whose state was taken over commits"));
         if (this.disk !== null) {
           const { fault } = this.disk;
           this.disk.left -= 1;
@@ -137,6 +142,7 @@ export class Power implements Part, Rule, Standpoint {
       { op: "power stop", weight: this.state === "up" ? stop : this.state === "halted" ? 8 : 0 },
       { op: `power ${random.pick(["full", "io", "fsync"])} ${refusals}`, weight: this.disk === null ? disk : 0 },
       { op: "power heal", weight: this.disk === null ? 0 : 2 },
+      { op: "power usurp", weight: this.tenant.usurp !== undefined && this.state === "up" && this.usurper === null ? crash / 3 : 0 },
     ];
   }
 
@@ -165,6 +171,15 @@ export class Power implements Part, Rule, Standpoint {
       case "fsync":
         this.disk = { fault: what, left: Number(count) };
         return true;
+      case "usurp":
+        if (this.tenant.usurp === undefined || this.state !== "up" || this.usurper !== null) return false;
+        this.world.fault("directory taken over");
+        this.world.wait(
+          this.tenant.usurp().then((leave) => {
+            this.usurper = leave;
+          }),
+        );
+        return true;
       case "heal":
         this.disk = null;
         this.armed = null;
@@ -176,6 +191,7 @@ export class Power implements Part, Rule, Standpoint {
 
   need(): string | null {
     if (this.disk !== null || this.armed !== null) return "power heal";
+    if (this.usurper !== null) return "power crash";
     if (this.state === "down") return "power open";
     if (this.state === "halted") return "power stop";
     // Once anew: what only a start takes up must not have been forgotten, and what a process never noticed is noticed.
@@ -241,12 +257,16 @@ export class Power implements Part, Rule, Standpoint {
     this.world.wait(
       turn()
         .then(() => this.tenant.drop())
-        .then(() => this.world.held.forget()),
+        .then(() => this.usurper?.())
+        .then(() => {
+          this.usurper = null;
+          this.world.held.forget();
+        }),
     );
   }
 }
 
-const storageCodes = ["storageFull", "storageFailed", "storageReadOnly"];
+const storageCodes = ["storageFull", "storageFailed", "storageReadOnly", "ownedElsewhere"];
 
 const unansweredCodes = ["hostUnavailable", "protocolBroken", "closed"];
 
