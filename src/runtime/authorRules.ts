@@ -7,7 +7,7 @@ import { isPawlError, PawlError } from "../errors.ts";
 import { jsonText } from "../json.ts";
 import { closest, everyNode, stateName } from "./fit.ts";
 import { logicKind, type LogicKind } from "./logicKind.ts";
-import { childLogic } from "./step.ts";
+import { childLogic, isMachineLogic } from "./step.ts";
 
 export interface AuthorRuleOptions {
   /** Custom actions that may be lost, besides those marked with `volatileAction`: by name, or all, unnamed ones included. */
@@ -33,6 +33,27 @@ export function checkAuthorRules(machine: AnyStateMachine, options: AuthorRuleOp
   throw new PawlError("invalidMachine", `Machine "${machine.id}" cannot be durable as it is: ${text}${more}`, { subject: machine.id });
 }
 
+/**
+ * Problems of a machine that is part of a workflow, and of the child machines below it, as sentences that name the machine. Such a machine needs no
+ * version, for its sources are stored; and nothing but its own promises does work outside.
+ */
+export function workflowMachineProblems(machine: AnyStateMachine): readonly string[] {
+  const problems: string[] = [];
+  const seen = new Set<AnyStateMachine>();
+  const open = [machine];
+  for (let one = open.pop(); one; one = open.pop()) {
+    if (seen.has(one)) continue;
+    seen.add(one);
+    const { id } = one;
+    problems.push(...[...new Set(new Rules(one, { inWorkflow: true }).problems())].map((problem) => `machine "${id}": ${problem}`));
+    for (const src of Object.keys(one.implementations.actors)) {
+      const logic = childLogic(one, src);
+      if (isMachineLogic(logic)) open.push(logic);
+    }
+  }
+  return problems;
+}
+
 type Named = string | { readonly type: string };
 type BuiltIn = {
   readonly type: string;
@@ -43,12 +64,17 @@ type BuiltIn = {
   readonly delay?: unknown;
 };
 
+interface RuleOptions extends AuthorRuleOptions {
+  /** Its sources are stored with each run, and only its own promises are executed. */
+  readonly inWorkflow?: boolean;
+}
+
 class Rules {
   private readonly machine: AnyStateMachine;
   private readonly nodes: readonly AnyStateNode[];
-  private readonly options: AuthorRuleOptions;
+  private readonly options: RuleOptions;
 
-  constructor(machine: AnyStateMachine, options: AuthorRuleOptions) {
+  constructor(machine: AnyStateMachine, options: RuleOptions) {
     this.machine = machine;
     this.nodes = [...everyNode(machine.root)];
     this.options = options;
@@ -74,7 +100,7 @@ class Rules {
   private *identity(): Generator<string> {
     const { id, version, context } = this.machine.config;
     if (id === undefined || id === "") yield `it has no id. Give createMachine an "id": stored actors name it.`;
-    if (typeof version !== "string" || version === "")
+    if (this.options.inWorkflow !== true && (typeof version !== "string" || version === ""))
       yield `it has no version. Give createMachine a "version": stored actors name it, so that a changed machine is never taken for the old one.`;
     if (typeof context === "function" || context === undefined) return;
     try {
@@ -89,7 +115,12 @@ class Rules {
   private *sources(): Generator<string> {
     for (const src of Object.keys(this.machine.implementations.actors)) {
       const logic = childLogic(this.machine, src);
-      if (logic === undefined || markOf(logic)) continue;
+      const mark = markOf(logic);
+      if (this.options.inWorkflow === true && mark?.kind === "effect" && mark.type !== "")
+        yield `its actor "${src}" names the effect "${mark.type}", which nobody executes in a workflow. ${ownWork}`;
+      if (this.options.inWorkflow === true && mark?.kind === "machineFromInput")
+        yield `its actor "${src}" is a machine that only Pawl can look up ("${mark.machineId}"). Name the machine itself in setup({ actors }).`;
+      if (logic === undefined || mark) continue;
       const kind = logicKind(logic);
       if (kind !== "machine" && kind !== "promise") yield `its actor "${src}" is ${refusedKinds[kind]}`;
     }
@@ -116,8 +147,19 @@ class Rules {
     if (found === undefined)
       yield `${where} names the action "${name}", which has no implementation${closest(name ?? "", Object.keys(this.machine.implementations.actions))}. Add it to setup({ actions }).`;
     else if (isBuiltIn(found)) yield* this.builtIn(found, where);
+    else if (this.options.inWorkflow === true) yield* this.custom(found, name, where);
     else if (!this.isMarked(found, name))
       yield `${where} runs the action ${name === undefined ? `"${(found as { readonly name?: string }).name || "(anonymous)"}"` : `"${name}"`}, a function that a crash would lose or repeat. Name its work with effectAction(type) and give that an executor, invoke a promise, or mark it with volatileAction(…) (or register the machine with volatileActions) if it may be lost.`;
+  }
+
+  /** An action of a machine in a workflow: nobody executes what it names, but it may be lost. */
+  private *custom(found: unknown, name: string | undefined, where: string): Generator<string> {
+    const mark = markOf(found);
+    if (mark?.kind === "volatile") return;
+    const which = name === undefined ? `"${(found as { readonly name?: string }).name || "(anonymous)"}"` : `"${name}"`;
+    yield mark?.kind === "effect"
+      ? `${where} asks for the effect "${mark.type}", which nobody executes in a workflow. ${ownWork}`
+      : `${where} runs the action ${which}, a function that a crash would lose or repeat. ${ownWork} Or mark it with volatileAction(…) if it may be lost.`;
   }
 
   private isMarked(action: unknown, name: string | undefined): boolean {
@@ -171,6 +213,8 @@ class Rules {
     }
   }
 }
+
+const ownWork = "Invoke a promise (fromPromise, durable) that does the work itself, or end the machine and do it in a node.";
 
 const noSync = "The child's snapshot is stored as its own: let the child send what its parent must know (sendParent), or end with it as its output.";
 

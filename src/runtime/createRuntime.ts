@@ -1,7 +1,7 @@
 /** Puts the runtime together: reads and their cache, dispatches of events, results and timers, and what follows a commit. */
 import type { EffectRecord, Page, Projections, Store, TimerRecord } from "../../persistence/store.ts";
 import type { EffectEvent } from "../../machines/effectMachine.ts";
-import { PawlError, messageOf } from "../errors.ts";
+import { isPawlError, PawlError, messageOf } from "../errors.ts";
 import { newEventId } from "../ids.ts";
 import { readBack } from "../json.ts";
 import { StateCache } from "./cache.ts";
@@ -63,6 +63,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     }
   };
   const onError = (error: unknown): void => {
+    // Left by a runtime that closes: it is stored what it was about, and whoever opens next goes on with it.
+    if (closing && isPawlError(error) && error.code === "closed") return;
     if (options.onError) options.onError(error);
     else process.emitWarning(`Pawl runtime: ${messageOf(error)}`);
   };

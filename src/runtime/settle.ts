@@ -47,9 +47,12 @@ export async function settleEffect(
   draft.putEffect(record, before);
   if (before.invokeId === null || waiting === null) return record;
   const flow = new Cascade(draft, env, faults);
-  const knows = (type: string): boolean => waiting.machine.events.includes(type);
-  if (before.state === "ambiguous" && knows("effect.settled")) await flow.sendInternal(before.actor, { type: "effect.settled", effect: key });
-  if (next.state === "ambiguous" && knows("effect.ambiguous")) await flow.sendInternal(before.actor, { type: "effect.ambiguous", effect: key });
+  const tell = async (type: string): Promise<void> => {
+    const to = await whoHears(env, draft, before.actor, waiting, type);
+    if (to !== null) await flow.sendInternal(to, { type, effect: key });
+  };
+  if (before.state === "ambiguous") await tell("effect.settled");
+  if (next.state === "ambiguous") await tell("effect.ambiguous");
   const actorId = before.invokeId;
   if (next.state === "confirmed") {
     const done = { type: `xstate.done.actor.${actorId}`, output: outcome?.output, actorId };
@@ -66,6 +69,14 @@ export async function settleEffect(
       key,
     );
   return record;
+}
+
+/** The actor itself if its machine has an answer to it; of machines that are not here, the nearest one above that is and has. */
+async function whoHears(env: SettleEnv, draft: Draft, actor: string, definition: Definition, type: string): Promise<string | null> {
+  if (!definition.stepper) return definition.machine.events.includes(type) ? actor : null;
+  const parent = (await draft.actor(actor))?.record.parent ?? null;
+  const above = parent === null ? null : await draft.actor(parent);
+  return above ? whoHears(env, draft, above.record.id, await env.definitionOf(above.record), type) : null;
 }
 
 /** The definition of the actor that invoked this effect, while it still waits for the result; null when nobody does. */

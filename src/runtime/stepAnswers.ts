@@ -146,6 +146,7 @@ class Telling {
     const spawns = result.asked.filter((record) => record.kind === "spawn");
     for (const [index, { link }] of spawns.entries()) this.names.set(link, `new:${index}`);
     const parts = stepper.parts(result.next);
+    for (const { key, link } of parts.children) if (link && !this.names.has(link)) this.names.set(link, `over:${key}`);
     const hasFailed = error !== undefined;
     // One that could not start has no more to tell.
     const isBroken = hasFailed && result.asked.length === 0 && parts.children.length === 0;
@@ -155,7 +156,7 @@ class Telling {
       context: isBroken ? null : this.carried(parts.context ?? null, "context of"),
       ...(result.output === undefined ? {} : { output: this.carried(result.output, "output of", this.inMessages) }),
       ...(hasFailed ? { error: plainError(error) } : {}),
-      children: parts.children.flatMap(({ key, link }) => (link ? [{ key, child: this.nameOf(link) }] : [])),
+      children: parts.children.flatMap(({ key, src, systemId, link }) => (link ? [{ key, src: String(src), systemId, child: this.nameOf(link) }] : [])),
       historyValue: parts.historyValue,
       asked: result.asked.map((record) => this.record(record)),
     };

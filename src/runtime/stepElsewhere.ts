@@ -20,6 +20,7 @@ import {
   type WireChild,
   type WireOptions,
   type WireRecord,
+  type WireRef,
 } from "./stepWire.ts";
 
 export interface ElsewhereOptions {
@@ -36,7 +37,9 @@ export interface ElsewhereOptions {
   /** The author machine's own input in what the actor was started with. */
   readonly inputOf: (given: unknown) => unknown;
   /** Runs a volatile action where the step was taken. */
-  readonly perform: (name: string) => void;
+  readonly perform: (actor: string, name: string) => void;
+  /** Of a promise that says nothing of it itself; null: no bound. */
+  readonly maxInterrupted: number | null;
 }
 
 interface Snapshot extends SeenSnapshot {
@@ -138,14 +141,11 @@ function hydrated(actor: string, parent: string | null, key: string | null, json
 /** One answer, made into a step of ours. */
 function stepped(options: ElsewhereOptions, of: Pick<Elsewhere, "actor" | "parent" | "key">, before: Elsewhere | null, body: StepBody): StepResult {
   const children = new Children(before);
-  const asked = body.asked.map((record) => recordOf(options, record, children));
+  const asked = body.asked.map((record) => recordOf(options, of.actor, record, children));
   const { status, value, error, historyValue } = body;
+  const refs = body.children.map((ref): [string, ChildRef] => [ref.key, children.ref(ref)]);
   const context = children.inPlaceOfNames(body.context);
   const output = children.inPlaceOfNames(body.output);
-  const refs = body.children.flatMap(({ key, child }): [string, ChildRef][] => {
-    const ref = children.get(child);
-    return ref ? [[key, ref]] : [];
-  });
   const snapshot: Snapshot = { status, value, context, output, error, children: Object.fromEntries(refs), historyValue };
   const next: Elsewhere = { snapshot, actor: of.actor, parent: of.parent, key: of.key, text: null };
   return { changed: true, next, status, output, error, asked, records: inLiveOrder(asked, before === null ? snapshot : null) };
@@ -159,17 +159,14 @@ class Children {
     for (const [key, ref] of Object.entries(before?.snapshot.children ?? {})) this.known.set(`kept:${key}`, ref);
   }
 
-  start(child: ChildName, { key, src, systemId }: { readonly key: string; readonly src: string; readonly systemId: string | null }): ChildLink {
-    const link: ChildLink = { status: "active" };
-    this.known.set(child, new ChildRef(key, src, systemId, link));
-    return link;
+  /** The one that is known, or a new one whose link leads nowhere yet. */
+  ref({ key, child, src, systemId }: WireRef): ChildRef {
+    const known = this.known.get(child) ?? new ChildRef(key, src, systemId, { status: "active" });
+    this.known.set(child, known);
+    return known;
   }
 
-  get(child: ChildName): ChildRef | undefined {
-    return this.known.get(child);
-  }
-
-  /** One that has ended in this very step has a link that leads nowhere. */
+  /** Of one that nobody knows it leads nowhere. */
   link(child: ChildName): ChildLink {
     return linkOf(this.known.get(child)) ?? { status: "active" };
   }
@@ -179,11 +176,12 @@ class Children {
   }
 }
 
-function recordOf({ child, perform }: ElsewhereOptions, record: WireRecord, children: Children): StepRecord {
+function recordOf(options: ElsewhereOptions, actor: string, record: WireRecord, children: Children): StepRecord {
   switch (record.kind) {
     case "spawn": {
       const { key, src, systemId, replaces } = record;
-      const link = children.start(record.child, record);
+      children.ref(record);
+      const link = children.link(record.child);
       const input = children.inPlaceOfNames(record.input);
       return {
         kind: "spawn",
@@ -193,7 +191,7 @@ function recordOf({ child, perform }: ElsewhereOptions, record: WireRecord, chil
         systemId,
         link,
         ...(replaces === undefined ? {} : { replaces: children.link(replaces) }),
-        as: childOf(child, src, record.as),
+        as: childOf(options, src, record.as),
       };
     }
     case "stop":
@@ -212,14 +210,15 @@ function recordOf({ child, perform }: ElsewhereOptions, record: WireRecord, chil
       return { kind: "action", type: record.action, params: children.inPlaceOfNames(record.params), implementation, exec: null };
     }
     case "volatile":
-      return { kind: "action", type: record.action, params: undefined, implementation: null, exec: () => perform(record.name) };
+      return { kind: "action", type: record.action, params: undefined, implementation: null, exec: () => options.perform(actor, record.name) };
   }
 }
 
 const addressOf = (to: WireAddress, children: Children): Address => (to.kind === "child" ? { kind: "child", key: to.key, link: children.link(to.child) } : to);
 
-function childOf(child: ElsewhereOptions["child"], src: string, as: WireChild): SpawnAs {
-  if (as.kind === "effect") return { kind: "effect", type: as.type, options: optionsOf(as.options) };
+function childOf({ child, maxInterrupted }: ElsewhereOptions, src: string, as: WireChild): SpawnAs {
+  if (as.kind === "effect")
+    return { kind: "effect", type: as.type, options: optionsOf({ ...as.options, maxInterrupted: as.options.maxInterrupted ?? maxInterrupted }) };
   const visit = as.visit;
   if (as.kind === "fromInput") return { kind: "actor", machineId: as.id, version: as.version, isOwn: false, visit };
   return { kind: "actor", ...child(src, as), isOwn: true, visit };

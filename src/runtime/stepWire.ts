@@ -23,7 +23,8 @@ export type StepAnswer =
   /** `json`: a `StepBody`. `usesTime`: the event's `at` was read, so that another time may give another step. */
   | { readonly kind: "stepped"; readonly usesTime: boolean; readonly json: string };
 
-/** A child: `kept:<key>` for one that the snapshot before the step has, `new:<n>` for the one that spawn record `n` asks for. */
+/** A child: `kept:<key>` for one that the snapshot before the step has, `new:<n>` for the one that spawn record `n` asks for, `over:<key>` for one
+ *  that was stopped in the step that made it and is never started. */
 export type ChildName = string;
 
 /** Before a child's name where a reference stands for it. No text that JSON may carry here holds it. */
@@ -76,6 +77,14 @@ export type WireRecord =
   /** A volatile action: whoever answered holds it under this name for a while. */
   | { readonly kind: "volatile"; readonly action: string; readonly name: string };
 
+/** A child that the snapshot after the step has. */
+export interface WireRef {
+  readonly key: string;
+  readonly child: ChildName;
+  readonly src: string;
+  readonly systemId: string | null;
+}
+
 /** The snapshot after the step, and what it asked for in document order. */
 export interface StepBody {
   readonly status: "active" | "done" | "error";
@@ -83,7 +92,7 @@ export interface StepBody {
   readonly context: unknown;
   readonly output?: unknown;
   readonly error?: { readonly reason: string; readonly message: string };
-  readonly children: readonly { readonly key: string; readonly child: ChildName }[];
+  readonly children: readonly WireRef[];
   readonly historyValue: object;
   readonly asked: readonly WireRecord[];
 }

@@ -7,6 +7,7 @@ export type Room =
   | "machines"
   | "seam"
   | "persistence"
+  | "stepping"
   | "runtime"
   | "workflow"
   | "protocol"
@@ -33,7 +34,7 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   // Machines of one's own, durable in this process: the runtime without workflows.
   library: {
     files: /^src\/openPawl\.ts$|^src\/library\//,
-    values: ["leaf", "clock", "machines", "seam", "persistence", "runtime"],
+    values: ["leaf", "clock", "machines", "seam", "persistence", "stepping", "runtime"],
     types: [],
     packages: "any",
     atLeast: 5,
@@ -44,13 +45,27 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   // What a commit is and what a store must do: the one file of persistence/ that others may know.
   seam: { files: /^persistence\/store\.ts$/, values: [], types: [], packages: [], atLeast: 1 },
   persistence: { files: /^persistence\//, values: ["leaf", "seam"], types: [], packages: "any", atLeast: 5 },
-  runtime: { files: /^src\/runtime\//, values: ["leaf", "clock", "machines", "seam"], types: ["persistence"], packages: "any", atLeast: 8 },
-  workflow: { files: /^src\/workflow\//, values: ["leaf", "clock", "machines", "seam"], types: ["runtime"], packages: "any", atLeast: 5 },
+  // Machines and one step of them, without a store: what whoever writes a machine is checked by.
+  stepping: {
+    files: /^src\/runtime\/(authorRules|fit|logicKind|refs|step|stepDelays|stepRecords|stepScope|stepSnapshot)\.ts$/,
+    values: ["leaf", "machines"],
+    types: ["seam", "runtime"],
+    packages: "any",
+    atLeast: 8,
+  },
+  runtime: { files: /^src\/runtime\//, values: ["leaf", "clock", "machines", "seam", "stepping"], types: ["persistence"], packages: "any", atLeast: 8 },
+  workflow: {
+    files: /^src\/workflow\//,
+    values: ["leaf", "clock", "machines", "seam", "stepping"],
+    types: ["stepping", "runtime"],
+    packages: "any",
+    atLeast: 5,
+  },
   // How a client and a host speak; of the host it knows what its views look like.
   protocol: { files: /^src\/host\/protocol\//, values: ["leaf", "clock", "machines"], types: ["seam", "host"], packages: "any", atLeast: 8 },
   host: {
     files: /^src\/host\//,
-    values: ["leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "protocol"],
+    values: ["leaf", "clock", "machines", "seam", "persistence", "stepping", "runtime", "workflow", "protocol"],
     types: [],
     packages: "any",
     atLeast: 5,
@@ -59,14 +74,14 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   cli: { files: /^src\/cli\//, values: ["leaf", "clock", "protocol", "client", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
   index: {
     files: /^src\/index\.ts$/,
-    values: ["library", "leaf", "clock", "machines", "seam", "persistence", "runtime", "workflow", "host"],
+    values: ["library", "leaf", "clock", "machines", "seam", "persistence", "stepping", "runtime", "workflow", "host"],
     types: [],
     packages: "any",
     atLeast: 1,
   },
   testing: {
     files: /^src\/testing\.ts$/,
-    values: ["leaf", "clock", "machines", "seam", "runtime", "workflow", "host"],
+    values: ["leaf", "clock", "machines", "seam", "stepping", "runtime", "workflow", "host"],
     types: ["persistence"],
     packages: "any",
     atLeast: 1,

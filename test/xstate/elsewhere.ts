@@ -24,7 +24,8 @@ export function steppedElsewhere(definitions: readonly Definition[], when: "late
       asked,
       child: (_src, { id, version }) => ({ machineId: id, version }),
       inputOf: (given) => given,
-      perform: (name) => answers.perform(name),
+      perform: (_actor, name) => answers.perform(name),
+      maxInterrupted: null,
     });
     return { ...definition, machine: createMachine({ id: definition.id }), stepper };
   });
