@@ -211,7 +211,7 @@ test("MACH-6 a step that is lost for good faults its actor with the reason, and 
     version: "1",
     context: { heard: "" },
     invoke: { src: "child", id: "child" },
-    on: { told: {}, "pawl.childFaulted": { actions: assign({ heard: ({ event }) => ("message" in event ? String(event.message) : "") }) } },
+    on: { told: {}, "pawl.childFaulted": { actions: assign({ heard: ({ event }) => ("message" in event ? String(event["message"]) : "") }) } },
   });
   const world = await far([child], [parent]);
   const { runtime, clock, questions } = world;
