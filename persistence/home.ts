@@ -3,7 +3,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { backupDirectory } from "./backup.ts";
 import { PawlError } from "../src/errors.ts";
-import { damaged, fileError, shellPath } from "./refusals.ts";
+import { shellWord } from "../src/text/shellWord.ts";
+import { damaged, fileError } from "./refusals.ts";
 
 /** Makes the directory (0700) when it is missing. @throws storageFailed when others may write in one that was there */
 export function makeHome(home: string): void {
@@ -15,7 +16,7 @@ export function makeHome(home: string): void {
   if (isOpenToWriters(home))
     throw new PawlError(
       "storageFailed",
-      `State directory ${home} can be written by other users, who could change or replace what is stored. Nothing was changed. Make it yours alone: chmod 700 ${shellPath(home)}. To use another one: PAWL_HOME=/another/directory`,
+      `State directory ${home} can be written by other users, who could change or replace what is stored. Nothing was changed. Make it yours alone: chmod 700 ${shellWord(home)}. To use another one: PAWL_HOME=/another/directory`,
       { subject: home },
     );
 }

@@ -7,7 +7,8 @@ import { basename, join } from "node:path";
 import BetterSqlite, { type Database } from "better-sqlite3";
 import { PawlError } from "../src/errors.ts";
 import { createPrivateFile } from "./database.ts";
-import { fileError, shellPath, sqliteCode, storageError } from "./refusals.ts";
+import { shellWord } from "../src/text/shellWord.ts";
+import { fileError, sqliteCode, storageError } from "./refusals.ts";
 
 export const lockFileName = "pawl.lock";
 export const ownerFileName = "owner.json";
@@ -77,7 +78,7 @@ function lockFile(path: string, home: string): Database {
 }
 
 const notALock = (path: string, cause: unknown): PawlError =>
-  new PawlError("storageDamaged", `Lock file ${path} is not what Pawl made. It holds no data: when no Pawl runs, delete it with: rm ${shellPath(path)}`, {
+  new PawlError("storageDamaged", `Lock file ${path} is not what Pawl made. It holds no data: when no Pawl runs, delete it with: rm ${shellWord(path)}`, {
     subject: path,
     cause,
   });

@@ -3,16 +3,14 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { isPawlError, messageOf, PawlError } from "../src/errors.ts";
-
-/** A path as a shell takes it back. */
-export const shellPath = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
+import { shellWord } from "../src/text/shellWord.ts";
 
 /** How to keep what is there and go on without it. */
 export function startAfresh(databasePath: string): string {
   const home = dirname(databasePath);
   let aside = `${home}.aside`;
   for (let n = 2; existsSync(aside); n += 1) aside = `${home}.aside-${n}`;
-  return `Nothing was changed. To keep it and start with a fresh one: mv ${shellPath(home)} ${shellPath(aside)} (or copy it first: cp -a ${shellPath(home)} ${shellPath(aside)}). To use another state directory instead: PAWL_HOME=/another/directory`;
+  return `Nothing was changed. To keep it and start with a fresh one: mv ${shellWord(home)} ${shellWord(aside)} (or copy it first: cp -a ${shellWord(home)} ${shellWord(aside)}). To use another state directory instead: PAWL_HOME=/another/directory`;
 }
 
 export const damaged = (path: string, what: string, cause?: unknown): PawlError =>
@@ -29,14 +27,14 @@ export const newer = (path: string, found: number, known: number): PawlError =>
 export const readOnly = (path: string, cause?: unknown): PawlError =>
   new PawlError(
     "storageReadOnly",
-    `Pawl cannot read and write ${path}: ${reasonOf(cause)}. Make it readable and writable for this user (check: ls -ld ${shellPath(path)}), or use another state directory: PAWL_HOME=/another/directory`,
+    `Pawl cannot read and write ${path}: ${reasonOf(cause)}. Make it readable and writable for this user (check: ls -ld ${shellWord(path)}), or use another state directory: PAWL_HOME=/another/directory`,
     { subject: path, cause },
   );
 
 export const full = (path: string, cause?: unknown): PawlError =>
   new PawlError(
     "storageFull",
-    `No space left for ${path}: nothing of this step was written. Free space on its disk (check: df -h ${shellPath(dirname(path))}) and try again`,
+    `No space left for ${path}: nothing of this step was written. Free space on its disk (check: df -h ${shellWord(dirname(path))}) and try again`,
     { subject: path, cause },
   );
 

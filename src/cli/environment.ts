@@ -5,9 +5,10 @@ import { join, resolve } from "node:path";
 import { ReadStream } from "node:tty";
 import { PawlError } from "../errors.ts";
 import { systemClock, type Clock } from "../runtime/clock.ts";
+import { shellWord } from "../text/shellWord.ts";
 import type { Interrupts } from "./interrupts.ts";
 import type { ProcessOutput, Screen } from "./processOutput.ts";
-import { programName, shellWord } from "./programName.ts";
+import { programName } from "./programName.ts";
 import type { CommandLine } from "./render/next.ts";
 import { paintFor, type Paint } from "./render/style.ts";
 

@@ -78,7 +78,11 @@ export function failureOf(error: unknown): Failure {
 
 /** The commands that a message names, as `pawl words` in backquotes, made such that this person can type them. */
 export const typable = (message: string, command: (...words: readonly string[]) => string): string =>
-  message.replace(/`pawl ([^`\n]+)`/g, (_, words: string) => command(...words.split(" ")));
+  message.replace(/`pawl ([^`\n]+)`/g, (_, line: string) => command(...wordsOf(line)));
+
+/** The words of a command line in which only single quotes quote. */
+const wordsOf = (line: string): readonly string[] =>
+  [...line.matchAll(/(?:'[^']*'|\\'|[^ '])+/g)].map(([word]) => word.replaceAll(/'([^']*)'|\\'/g, (_, quoted: string | undefined) => quoted ?? "'"));
 
 /** What is said of an error that nothing caught: of code that a workflow left running, most likely. */
 export const strayText = (error: unknown): string => `An error that nothing caught: ${messageOf(error).replace(/\.$/, "")}. What was saved is safe.`;

@@ -73,6 +73,7 @@ const stackText = (error: unknown): string => (process.env["PAWL_DEBUG"] === "1"
 async function commandLine(argv: readonly string[], output: ProcessOutput, interrupts: Interrupts): Promise<ExitCode> {
   const program = programOfProcess();
   let command: CommandLine = (...words) => [program, ...words].join(" ");
+  let request: Request | null = null;
   try {
     let help = "";
     const parsed = parse(
@@ -93,14 +94,22 @@ async function commandLine(argv: readonly string[], output: ProcessOutput, inter
     }
     const environment = environmentOf({ home: parsed.home, json: parsed.json, embedded: parsed.embedded, interrupts, output });
     command = environment.command;
-    return await perform(parsed.request, environment);
+    ({ request } = parsed);
+    return await perform(request, environment);
   } catch (error) {
     const known = failureOf(error);
-    const failure = { ...known, message: typable(known.message, command) };
+    const failure = { ...known, message: `${typable(known.message, command)}${checkedAgain(known.code, request, command)}` };
     output.err(errorText(failure, isJson()));
     output.err(stackText(error));
     return failure.exitCode;
   }
+}
+
+/** A file that must be mended first can be tried without starting anything. */
+function checkedAgain(code: string, request: Request | null, command: CommandLine): string {
+  const workflow = request !== null && "workflow" in request ? request.workflow : undefined;
+  const isOfFile = code === "loadFailed" || code === "invalidWorkflow";
+  return isOfFile && workflow !== undefined ? `\nCheck it again with: ${command("graph", workflow)}` : "";
 }
 
 /** `incomplete`: only part of a command was given, and its help was written. */

@@ -1,6 +1,7 @@
 /** How a person can start this very program again: what printed commands begin with. */
 import { accessSync, constants } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
+import { shellWord } from "../text/shellWord.ts";
 
 /** What `programName` looks at. */
 export interface Invocation {
@@ -37,9 +38,4 @@ function onPath(name: string, path: string): boolean {
       return false;
     }
   });
-}
-
-/** A word as a POSIX shell reads it back unchanged. */
-export function shellWord(word: string): string {
-  return /^[A-Za-z0-9_./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -75,7 +75,7 @@ export function findWorkflow(name: string, places: Places): FoundWorkflow {
         );
   throw new PawlError(
     "unknownWorkflow",
-    `There is no workflow "${name}".${known} Looked for ${name}.workflow.ts (or .mts, .js, .mjs) in: ${looked.join(", ")}. A path works too: ./path/to/file.workflow.ts`,
+    `There is no workflow "${name}".${known} Looked for ${name}.workflow.ts (or .mts, .js, .mjs) in: ${looked.join(", ")}. A path works too: ./path/to/file.workflow.ts. See those with a name: \`pawl workflows\``,
     { subject: name },
   );
 }

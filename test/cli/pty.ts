@@ -1,7 +1,7 @@
 /** Runs the real command at a real terminal. The pseudo-terminal comes from `script`, which every Linux (util-linux) and macOS has; nothing needs to be installed. */
 import { spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
-import { shellWord } from "../../src/cli/programName.ts";
+import { shellWord } from "../../src/text/shellWord.ts";
 import { nonHumanVariables } from "../../src/cli/environment.ts";
 import { emulator } from "./emulator.ts";
 

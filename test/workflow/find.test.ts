@@ -77,7 +77,7 @@ describe("finding a workflow by name", () => {
     expect({ code: error.code, message: error.message.replaceAll(directory, "<dir>") }).toEqual({
       code: "unknownWorkflow",
       message:
-        'There is no workflow "relaese". Did you mean release? Looked for relaese.workflow.ts (or .mts, .js, .mjs) in: <dir>/project/.pi/workflows, <dir>/home/.pi/agent/workflows, <dir>/builtin. A path works too: ./path/to/file.workflow.ts',
+        'There is no workflow "relaese". Did you mean release? Looked for relaese.workflow.ts (or .mts, .js, .mjs) in: <dir>/project/.pi/workflows, <dir>/home/.pi/agent/workflows, <dir>/builtin. A path works too: ./path/to/file.workflow.ts. See those with a name: `pawl workflows`',
     });
     expect((await errorOf(() => findWorkflow("xyz", places))).message).toContain("There are: release, monitor.");
     expect((await errorOf(() => findWorkflow("xyz", { cwd: directory, home: directory }))).message).toContain("No workflow was found at all. Looked for");

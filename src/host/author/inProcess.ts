@@ -48,7 +48,7 @@ export class InProcess implements AuthorCode {
 
   async load({ workflow, cwd, userHome, input }: LoadRequest): Promise<LoadedSources> {
     const { definition, sources } = await loadWorkflow(resolveWorkflow(workflow, { cwd, home: userHome }));
-    await parsedInput(definition, input);
+    await parsedInput(definition, input, workflow);
     const { name, graph, graphDigest } = definition;
     return { name, graph, graphDigest, source: sources.digest, blobs: sources.blobs.map(({ bytes }) => bytes) };
   }
