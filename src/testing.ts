@@ -2,3 +2,6 @@
 
 // A clock that stands still until it is moved: deadlines of days are tests of milliseconds.
 export { fakeClock, type FakeClock } from "./runtime/clock.ts";
+
+// A machine of one's own, walked through as the durable runtime would.
+export { testNode, type ChildEnd, type TestNodeOptions, type TestNodeReport } from "./testing/testNode.ts";

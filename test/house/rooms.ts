@@ -80,7 +80,7 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
     atLeast: 1,
   },
   testing: {
-    files: /^src\/testing\.ts$/,
+    files: /^src\/testing(?:\.ts$|\/)/,
     values: ["leaf", "clock", "machines", "seam", "stepping", "runtime", "workflow", "host"],
     types: ["persistence"],
     packages: "any",
