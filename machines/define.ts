@@ -176,6 +176,10 @@ export interface NodeInput {
 export interface NodeOutput {
   readonly case: string;
   readonly value?: unknown;
+  /** Of a child machine, in place of a value: last part of the visit of its own effect whose row holds it (`check.2`). */
+  readonly kept?: string;
+  /** Of an included workflow, in place of a value: id of the visit that gave it. */
+  readonly from?: string;
 }
 
 /** What a child machine ends with in place of `NodeOutput` when its visit failed. Reasons `nodeTimedOut` and `decisionExpired` take the `timedOut` route. */

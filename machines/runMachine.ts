@@ -111,7 +111,10 @@ export const runMachine = setup({
   actors: {
     // Two tries: a definition that takes its process down with it must not do so for ever.
     prepare: effect<{ readonly ready: true }, PrepareRunInput>("pawl.run.prepare", { maxInterrupted: 2, timeoutMs: 60_000 }),
-    graph: machineFromInput<RunEnd, { readonly run: string; readonly graph: string; readonly source: string }>("pawl.graph", (input) => input.graph),
+    graph: machineFromInput<RunEnd, { readonly run: string; readonly graph: string; readonly source: string; readonly at: number }>(
+      "pawl.graph",
+      (input) => input.graph,
+    ),
   },
   guards: {
     endedAs: (_, params: { readonly is: RunEnd["outcome"]; readonly end: RunEnd }) => params.end.outcome === params.is,
@@ -193,7 +196,7 @@ export const runMachine = setup({
       invoke: {
         id: "graph",
         src: "graph",
-        input: ({ context }) => ({ run: context.run, graph: context.graph, source: context.source }),
+        input: ({ context, event }) => ({ run: context.run, graph: context.graph, source: context.source, at: timeOf(event) }),
         onDone: [
           {
             guard: { type: "endedAs", params: ({ event }) => ({ is: "completed", end: event.output }) },

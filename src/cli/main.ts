@@ -133,6 +133,8 @@ async function perform(request: Request, environment: Environment): Promise<Exit
       return (await import("./commands/listCommands.ts")).showRun(request.run, environment);
     case "decisions":
       return (await import("./commands/listCommands.ts")).listDecisions(request.options, environment);
+    case "answerCheckpoint":
+      return (await import("./commands/checkpointCommand.ts")).answerCheckpoint(request, environment);
     case "answer":
       return (await import("./commands/answerCommand.ts")).answerDecision(request, environment);
     case "resume":

@@ -38,6 +38,12 @@ export interface EffectsOptions extends ListOptions {
   readonly run?: string;
 }
 
+export interface CheckpointOptions {
+  readonly inputJson?: string;
+  readonly inputFile?: string;
+  readonly idKey?: string;
+}
+
 /** A parsed command line, ready to be done. */
 export type Request =
   | { readonly command: "run"; readonly workflow: string; readonly options: RunOptions }
@@ -51,6 +57,7 @@ export type Request =
       readonly text: string | undefined;
       readonly options: { readonly textFile?: string };
     }
+  | { readonly command: "answerCheckpoint"; readonly run: string; readonly options: CheckpointOptions }
   | { readonly command: "resume"; readonly run: string }
   | { readonly command: "pause"; readonly run: string }
   | { readonly command: "cancel"; readonly run: string }
@@ -181,15 +188,23 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     .addHelpText("after", examples(program, ["decisions", "decisions --all --run 8B9C0D"]))
     .action((options: DecisionsOptions) => found({ command: "decisions", options }));
   root
-    .command("answer <code> <choice> [text]")
-    .description("answer a decision, then drive its run on; only a person at a terminal can")
+    .command("answer <code-or-run> [choice] [text]")
+    .description("answer a decision, or the checkpoint that a run waits at, then drive the run on; a decision only a person at a terminal can answer")
     .option("--text-file <file>", "the text of a choice that asks for one, from a UTF-8 file")
+    .option("--input-json <json>", "the answer to a checkpoint")
+    .option("--input-file <file>", "the answer to a checkpoint, from a JSON file (- for standard input)")
+    .option("--id-key <key>", "answer a checkpoint once: the same key and answer give the saved one")
     .addHelpText(
       "after",
-      examples(program, ["answer 7K3M9Q2 go", 'answer 7K3M9Q2 replan "Leave the tests alone"', "answer 7K3M9Q2 replan --text-file notes.txt"]),
+      examples(program, [
+        "answer 7K3M9Q2 go",
+        'answer 7K3M9Q2 replan "Leave the tests alone"',
+        "answer 7K3M9Q2 replan --text-file notes.txt",
+        "answer 8B9C0D --input-json '{\"ok\":true}'",
+      ]),
     )
-    .action((decision: string, choice: string, text: string | undefined, options: { textFile?: string }) =>
-      found({ command: "answer", decision, choice, text, options }),
+    .action((subject: string, choice: string | undefined, text: string | undefined, options: { textFile?: string } & CheckpointOptions) =>
+      found(answerRequest(subject, choice, text, options)),
     );
   root
     .command("resume <run>")
@@ -215,6 +230,27 @@ function addCommands(root: Command, program: string, found: (request: Request) =
     .description("print the versions of Pawl and Node")
     .addHelpText("after", examples(program, ["version", "version --json"]))
     .action(() => found({ command: "version" }));
+}
+
+/** JSON answers a checkpoint, a choice a decision. */
+function answerRequest(subject: string, choice: string | undefined, text: string | undefined, options: { textFile?: string } & CheckpointOptions): Request {
+  const { textFile, ...checkpoint } = options;
+  if (checkpoint.inputJson !== undefined || checkpoint.inputFile !== undefined) {
+    if (choice !== undefined || textFile !== undefined)
+      throw new CommanderError(
+        2,
+        "commander.excessArguments",
+        "A checkpoint is answered with --input-json or --input-file alone; a choice answers a decision.",
+      );
+    return { command: "answerCheckpoint", run: subject, options: checkpoint };
+  }
+  if (choice === undefined)
+    throw new CommanderError(
+      2,
+      "commander.missingArgument",
+      "Say the answer: a choice for a decision, or --input-json for the checkpoint that a run waits at.",
+    );
+  return { command: "answer", decision: subject, choice, text, options: textFile === undefined ? {} : { textFile } };
 }
 
 function addEffectCommands(root: Command, program: string, found: (request: Request) => void): void {

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { newEventId, newRunId } from "../ids.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { AnswerRequest, AnswerResult, DecisionView, EffectView, EmbeddedHost, RunEvent, RunSummary, RunView } from "../host/api.ts";
+import type { AnswerRequest, AnswerResult, CheckpointAnswer, CheckpointResult, DecisionView, EffectView, EmbeddedHost, RunEvent, RunSummary, RunView } from "../host/api.ts";
 import type { Page, PageRequest } from "../../persistence/store.ts";
 import type { Connection } from "../host/protocol/connection.ts";
 import type { HostStatus } from "../host/protocol/messages.ts";
@@ -106,6 +106,11 @@ export class HostClient implements EmbeddedHost {
   answer({ decision, choice, text, idempotencyKey, source }: AnswerRequest): Promise<AnswerResult> {
     const key = idempotencyKey ?? newEventId(this.clock.now());
     return this.link.ask("answer", { decision, choice, ...(text !== undefined && { text }), idempotencyKey: key, source: { ...source } });
+  }
+
+  answerCheckpoint({ run, visit, output, idempotencyKey, source }: CheckpointAnswer): Promise<CheckpointResult> {
+    const key = idempotencyKey ?? newEventId(this.clock.now());
+    return this.link.ask("answerCheckpoint", { run, ...(visit !== undefined && { visit }), output, idempotencyKey: key, source: { ...source } });
   }
 
   cancel(id: string, by: "user" | "agent"): Promise<RunView> {

@@ -2,6 +2,10 @@
 import type { DecisionChannelRequest, DecisionReceipt } from "../../machines/contracts/decision.ts";
 import type { DecisionRow, DecisionState, EffectRecord, EffectState, Page, PageRequest, RunState } from "../../persistence/store.ts";
 
+import type { UpdateView } from "./updates/updateView.ts";
+
+export type { ProgressView, UpdateView } from "./updates/updateView.ts";
+
 /** A run as lists show it: what does not grow with its history. Times in epoch ms. */
 export interface RunSummary {
   readonly id: string;
@@ -16,12 +20,19 @@ export interface RunSummary {
   readonly since: number | null;
   /** Since when it is paused, which stands beside any other state: the step that runs ends, and no other begins. */
   readonly pausedAt: number | null;
-  /** Node that runs, waits or comes next; null before the start and after the end. */
+  /** Node that runs, waits or comes next, `sub/inner` in an included workflow; null before the start and after the end. */
   readonly current: string | null;
+  /** What ends its waiting, where that is no decision. */
+  readonly awaits: AwaitedView | null;
   readonly decisions: readonly DecisionView[];
   /** Effects with an unknown outcome. */
   readonly ambiguous: readonly EffectView[];
 }
+
+/** A moment that a run waits for, or a checkpoint that anybody may answer. `node` as people call it; times in epoch ms. */
+export type AwaitedView =
+  | { readonly kind: "time"; readonly visit: string; readonly node: string; readonly dueAt: number }
+  | { readonly kind: "checkpoint"; readonly visit: string; readonly node: string; readonly title: string; readonly prompt: string };
 
 /** A run as people and programs see it. */
 export interface RunView extends RunSummary {
@@ -30,11 +41,14 @@ export interface RunView extends RunSummary {
   readonly result: unknown;
   /** In the order in which they were entered. */
   readonly visits: readonly VisitView[];
+  /** What its steps published last, by type and key: the newest of those first published, at most 50. */
+  readonly updates: readonly UpdateView[];
 }
 
 export interface VisitView {
-  /** `<run>/graph/<node>.<n>`. */
+  /** `<run>/graph/<node>.<n>`, and below it those of an included workflow: `<run>/graph/<node>.<n>/graph/<inner>.<m>`. */
   readonly id: string;
+  /** As people call it: `sub/inner` in an included workflow. */
   readonly node: string;
   readonly kind: string;
   readonly status: "running" | "waiting" | "accepted" | "failed" | "timedOut" | "cancelled" | "ambiguous";
@@ -86,6 +100,28 @@ export interface AnswerResult {
   readonly decision: DecisionView | null;
 }
 
+/** An answer to the checkpoint that a run waits at. */
+export interface CheckpointAnswer {
+  /** Full id, or a unique ending of one. */
+  readonly run: string;
+  /** The very visit that is answered; the one that waits, or was answered under this key, when left out. */
+  readonly visit?: string | undefined;
+  /** At most 1 MiB of JSON. */
+  readonly output: unknown;
+  /** Repeats with the same key get the same answer. */
+  readonly idempotencyKey?: string | undefined;
+  readonly source: AnswerRequest["source"];
+}
+
+export interface CheckpointResult {
+  readonly status: "accepted" | "duplicate" | "refused";
+  /** Closed code of a refusal: `alreadyAnswered`, `keyReused`, `cancelled`, `refused`. */
+  readonly code: string | null;
+  /** What happened, for a person. */
+  readonly message: string;
+  readonly visit: string;
+}
+
 /** What happens while a run is driven, for live progress. Sent after commit. */
 export type RunEvent =
   | { readonly kind: "run"; readonly run: string; readonly state: RunState; readonly at: number }
@@ -100,6 +136,18 @@ export type RunEvent =
       readonly at: number;
     }
   | { readonly kind: "line"; readonly run: string; readonly visit: string; readonly node: string; readonly text: string; readonly at: number }
+  /** What a step published, at most so often as it could be stored. */
+  | { readonly kind: "update"; readonly run: string; readonly update: UpdateView; readonly at: number }
+  /** What a notify node tells; each one once. */
+  | {
+      readonly kind: "notification";
+      readonly run: string;
+      readonly visit: string;
+      readonly node: string;
+      readonly as: "progress" | "final";
+      readonly text: string;
+      readonly at: number;
+    }
   | { readonly kind: "decision"; readonly run: string; readonly decision: string; readonly state: DecisionState; readonly at: number };
 
 /** Reads: open beside an owner too. */
@@ -132,6 +180,8 @@ export interface EmbeddedHost extends StateReader {
   /** Lets the run go on until it parks or ends; returns where it stands. Interrupting by the signal leaves it safe. */
   drive(id: string, options?: { signal?: AbortSignal }): Promise<RunView>;
   answer(request: AnswerRequest): Promise<AnswerResult>;
+  /** @throws refused when the run waits at no checkpoint; invalidInput with the path for an answer that does not fit, and the run stays parked */
+  answerCheckpoint(request: CheckpointAnswer): Promise<CheckpointResult>;
   cancel(id: string, by: "user" | "agent"): Promise<RunView>;
   /** The step that runs ends and is saved; no other begins. What is asked again under the same key, here and below, is done once. A finished run, and one that is paused, stay as they are. */
   pause(id: string, key?: string): Promise<RunView>;

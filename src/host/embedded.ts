@@ -4,12 +4,21 @@ import { openStore, type OpenedStore } from "../../persistence/openStore.ts";
 import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import { systemClock, type Clock } from "../runtime/clock.ts";
 import { createRuntime } from "../runtime/createRuntime.ts";
+import type { ActorView } from "../runtime/definition.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { RunCommand } from "../../machines/runMachine.ts";
+import { nodePath } from "../visitNames.ts";
+import type { Executed } from "../workflow/execute.ts";
 import type { NodeInput } from "../workflow/graph.ts";
+import { graphEffects } from "../workflow/graphEffects.ts";
 import type { AuthorCode } from "./author/authorCode.ts";
 import { submitAnswer } from "./answers.ts";
-import type { AnswerRequest, AnswerResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView } from "./api.ts";
+import { confirmedItem } from "./batches.ts";
+import { answerCheckpoint } from "./checkpoints.ts";
+import type { AnswerRequest, AnswerResult, CheckpointAnswer, CheckpointResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView } from "./api.ts";
+import { Agents } from "./agents/agents.ts";
+import type { AgentExecutor } from "./agents/agentExecutor.ts";
+import { authorMachines } from "./authorMachines.ts";
 import { hostRegistry } from "./catalog.ts";
 import { RunEvents } from "./events.ts";
 import { hostExecutors } from "./executors.ts";
@@ -39,6 +48,8 @@ export interface EmbeddedOptions extends OpenOptions {
   /** Where author code runs: in this process, or in worker processes of its own. `inProcess` when left out. */
   readonly author?: "workers" | "inProcess";
   readonly workerLimits?: WorkerLimits;
+  /** Works on the agent steps of runs without a session; without one they wait, and say so. */
+  readonly agent?: AgentExecutor;
   /** Hears that the store refused for good: nothing more is accepted until it is opened again. */
   readonly onHalted?: (error: PawlError) => void;
   /** Hears errors that nobody awaits; a warning of this process when left out. */
@@ -64,6 +75,7 @@ export async function openEmbedded({
   clock = systemClock,
   author: where = "inProcess",
   workerLimits,
+  agent,
   hooks,
   adopt,
   command,
@@ -76,10 +88,19 @@ export async function openEmbedded({
   const author: AuthorCode = where === "workers" ? new WorkerPool({ directoryOf, limits: workerLimits }) : await inThisProcess(directoryOf, clock);
   try {
     const halt = new Halt();
+    const agents = new Agents({ store: opened.store, agent: agent ?? null, clock, runtime: () => runtime });
     const runtime: Runtime = await createRuntime({
       store: opened.store,
-      definitions: hostRegistry(opened.store),
-      executors: hostExecutors({ store: opened.store, sources, author, clock, view: (actor) => runtime.peek(actor) }),
+      definitions: hostRegistry(opened.store, authorMachines({ author, sources, onProblem })),
+      executors: hostExecutors({
+        store: opened.store,
+        sources,
+        author,
+        clock,
+        view: (actor) => runtime.peek(actor),
+        deliver: agents.deliver,
+        updates: agents.updates,
+      }),
       clock,
       // What cannot be ended is met again by the next attempt, which refuses to run beside it.
       endProcess: async (process) => void (await endLeftOver(process)),
@@ -91,7 +112,7 @@ export async function openEmbedded({
       // Once the store refuses, everything that still comes in meets the same refusal: it is told where the run is driven.
       onError: (error) => void (halt.isReason(error) || onProblem(error)),
     });
-    const host = new Embedded({ opened, sources, author, halt, runtime, clock });
+    const host = new Embedded({ opened, sources, author, halt, runtime, clock, agents });
     await runtime.recover();
     if (adopt === "all") await host.adoptAll();
     return host;
@@ -115,6 +136,7 @@ interface Parts {
   readonly halt: Halt;
   readonly runtime: Runtime;
   readonly clock: Clock;
+  readonly agents: Agents;
 }
 
 class Embedded extends Reader implements DaemonHost {
@@ -125,6 +147,7 @@ class Embedded extends Reader implements DaemonHost {
   private readonly runtime: Runtime;
   private readonly clock: Clock;
   private readonly queue: SessionQueue;
+  private readonly agents: Agents;
   private readonly listeners = new Set<(event: RunEvent) => void>();
   /** How many drives each run has now: the last to leave stops it. */
   private readonly drives = new Map<string, number>();
@@ -133,7 +156,7 @@ class Embedded extends Reader implements DaemonHost {
   private closing: Promise<void> | undefined;
   private readonly closers = new Set<(error: PawlError) => void>();
 
-  constructor({ opened, sources, author, halt, runtime, clock }: Parts) {
+  constructor({ opened, sources, author, halt, runtime, clock, agents }: Parts) {
     super(opened.store);
     this.opened = opened;
     this.sources = sources;
@@ -142,10 +165,16 @@ class Embedded extends Reader implements DaemonHost {
     this.runtime = runtime;
     this.clock = clock;
     this.queue = new SessionQueue(opened.store, runtime);
+    this.agents = agents;
+    const tell = (event: RunEvent): void => {
+      for (const listener of this.listeners) listener(event);
+    };
+    agents.onEvent(tell);
     const events = new RunEvents();
     runtime.subscribe((change) => {
       const event = events.of(change);
-      if (event !== null) for (const listener of this.listeners) listener(event);
+      if (event !== null) tell(event);
+      agents.heard(change);
     });
   }
 
@@ -166,6 +195,7 @@ class Embedded extends Reader implements DaemonHost {
       // One that belongs to a conversation begins when that is idle.
       for (const { id, session } of rows) if (session === null) await this.runtime.send(id, { type: "run.activate" });
     await this.queue.offerAll();
+    await this.agents.connectAll();
   }
 
   standing(): Promise<Standing> {
@@ -194,6 +224,15 @@ class Embedded extends Reader implements DaemonHost {
   async answer(request: AnswerRequest): Promise<AnswerResult> {
     const { id } = await this.decision(request.decision);
     return submitAnswer(this.runtime, id, request, this.clock.now(), () => this.decision(id));
+  }
+
+  async answerCheckpoint(request: CheckpointAnswer): Promise<CheckpointResult> {
+    const { id: run } = await findRun(this.store, request.run);
+    const accept = async ({ record }: ActorView, output: unknown): Promise<Executed> => {
+      const workflow = await this.sources.facts(run);
+      return this.author.acceptOutput(workflow, nodePath(record.id), output);
+    };
+    return answerCheckpoint({ store: this.store, runtime: this.runtime, accept, now: () => this.clock.now() }, run, request);
   }
 
   async cancel(id: string, by: "user" | "agent"): Promise<RunView> {
@@ -249,8 +288,10 @@ class Embedded extends Reader implements DaemonHost {
 
   async confirmEffect(key: string, output: unknown): Promise<EffectView> {
     const record = await this.ambiguousEffect(key);
+    if (record.type === graphEffects.batchItem) return effectView(await this.runtime.confirmEffect(key, confirmedItem(key, output)));
     if (visitKind(record) === undefined) return effectView(await settledHere(record, "confirmEffect", this.runtime.confirmEffect(key, { output })));
-    const { run, node } = (await readValue(this.store, record.input)) as NodeInput; // visitKind: a compiled graph invoked it
+    const { run } = (await readValue(this.store, record.input)) as NodeInput; // visitKind: a compiled graph invoked it
+    const node = nodePath(record.visit ?? "");
     const workflow = await this.sources.facts(run);
     const accepted = await this.author.acceptOutput(workflow, node, output).catch((error: unknown) => {
       throw new PawlError(
@@ -282,6 +323,7 @@ class Embedded extends Reader implements DaemonHost {
   private async closeAll(): Promise<void> {
     try {
       await this.runtime.close();
+      await this.agents.updates.settled();
       await this.author.close();
     } finally {
       await this.opened.release();
@@ -307,6 +349,7 @@ class Embedded extends Reader implements DaemonHost {
     if (state === "queued") await this.runtime.send(run, { type: "run.activate" });
     if (state === "blocked") await this.runtime.send(run, { type: "run.resume" });
     if (state === "waiting") await this.queue.offer(run);
+    await this.agents.connect(run);
   }
 
   /** @throws refused, saying the state, when the run has no use for it now */

@@ -3,10 +3,10 @@ import { decisionContext, decisionState } from "../../machines/decisionView.ts";
 import { decisionMachine } from "../../machines/decisionMachine.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import type { Change } from "../runtime/runtime.ts";
+import { nodePath, nodeVisit } from "../visitNames.ts";
 import { actorKinds } from "../workflow/graph.ts";
 import type { RunEvent, VisitView } from "./api.ts";
 import { runState } from "./runState.ts";
-import { visitParts } from "./snapshots.ts";
 import { actorVisitStatus, effectVisitStatus, visitKind } from "./views.ts";
 
 const finalStatus: readonly VisitView["status"][] = ["accepted", "failed", "timedOut", "cancelled"];
@@ -27,7 +27,7 @@ export class RunEvents {
       case "line":
         return change.visit === null
           ? null
-          : { kind: "line", run: change.root, visit: change.visit, node: visitParts(change.visit).node, text: change.text, at: change.at };
+          : { kind: "line", run: change.root, visit: nodeVisit(change.visit), node: nodePath(change.visit), text: change.text, at: change.at };
       case "emitted":
       case "log":
         return null;
@@ -49,7 +49,7 @@ export class RunEvents {
 
   private visit(run: string, visit: string, nodeKind: string, status: VisitView["status"], attempt: number, at: number): RunEvent | null {
     if (!this.isNews(visit, `${status} ${attempt}`, finalStatus.includes(status))) return null;
-    return { kind: "visit", run, visit, node: visitParts(visit).node, nodeKind, status, attempt, at };
+    return { kind: "visit", run, visit, node: nodePath(visit), nodeKind, status, attempt, at };
   }
 
   private isNews(id: string, state: string, isFinal: boolean): boolean {

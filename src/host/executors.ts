@@ -11,7 +11,16 @@ import { limited } from "../workflow/deadline.ts";
 import { withCode } from "../workflow/decisionStep.ts";
 import type { Executed } from "../workflow/execute.ts";
 import { graphEffects, type NodeInput } from "../workflow/graph.ts";
+import type { MachineStart } from "../workflow/machineStep.ts";
+import type { PreparedNode } from "../workflow/prepareNode.ts";
+import { checkSubmit } from "./agents/check.ts";
+import { publishingWatch } from "./updates/sources.ts";
+import type { UpdateDesk } from "./updates/updateDesk.ts";
+import type { CheckpointQuestion } from "../workflow/checkpointStep.ts";
 import type { AuthorCode, VisitCall } from "./author/authorCode.ts";
+import { machineVersion } from "./author/authorMachine.ts";
+import { Batches } from "./batches.ts";
+import { begun } from "./begun.ts";
 import { visitCall, VisitResults } from "./nodeContext.ts";
 import { runShell } from "./shell.ts";
 import type { RunSources } from "./sources.ts";
@@ -24,14 +33,29 @@ export interface ExecutorOptions {
   readonly clock: Clock;
   /** The runtime's view of an actor: from memory while it is there. */
   readonly view: (actor: string) => Promise<ActorView | null>;
+  /** Brings messages to agents. */
+  readonly deliver: Executor;
+  readonly updates: UpdateDesk;
 }
 
 /** How often a compute may take its process down with it. */
 const computeLosses = 3;
 
-export function hostExecutors({ store, sources, author, clock, view }: ExecutorOptions): Executors {
+export function hostExecutors({ store, sources, author, clock, view, deliver, updates }: ExecutorOptions): Executors {
   const results = new VisitResults(store);
   const losses = new Losses(computeLosses);
+
+  const batches = new Batches({
+    store,
+    project: (run) => sources.project(run),
+    accept: async (task, found) => {
+      const input = task.input as NodeInput; // batchNode gives it
+      return begun(async () => {
+        const call = await visitCall(view, results, await sources.facts(input.run), input, task);
+        return author.acceptNode({ ...call, idempotencyKey: call.visit }, found, task);
+      });
+    },
+  });
 
   const node =
     (work: (call: VisitCall, task: EffectTask) => Promise<EffectOutcome>): Executor =>
@@ -44,7 +68,14 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
 
   return {
     [graphEffects.compute]: node((call, task) => losses.counted(task.key, async () => outcome(await author.execute(call, task)))),
-    [graphEffects.action]: node(async (call, task) => outcome(await author.execute(call, task))),
+    [graphEffects.action]: node(async (call, task) => outcome(await author.execute(call, publishingWatch(call, task, updates, view)))),
+    [graphEffects.notify]: node(async (call, task) => outcome(await author.execute(call, task))),
+    [graphEffects.prepareAgent]: node(async (call, task) => {
+      const { timeoutMs, value } = await author.prepareNode({ ...call, idempotencyKey: call.visit }, task);
+      return { output: { timeoutMs }, value };
+    }),
+    [graphEffects.deliverAgent]: deliver,
+    [graphEffects.checkAgent]: node((call, task) => checkSubmit(author, call, task)),
     [graphEffects.shell]: node(async (call, task) => outcome(await shellStep(author, call, task, clock))),
     [graphEffects.prepareDecision]: node(async (call, task) => {
       // The effect belongs to the node's own actor: its visit is the actor.
@@ -53,6 +84,34 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
       const prepared = await withCode(built, async (code) => (await store.query("decisions", { code, state: ["open"] }, { limit: 1 })).items.length > 0);
       return { ...prepared, output: { ...prepared.output, timeoutMs } };
     }),
+    [graphEffects.prepareMachine]: node(async (call, task) => {
+      const { timeoutMs, value } = await prepareNode(author, call, task);
+      const { source, graph, node: of } = call;
+      const start = value as MachineStart; // this effect is invoked for machines only
+      return { output: { timeoutMs, version: machineVersion({ source, graph, node: of, path: [] }), ...start } };
+    }),
+    [graphEffects.acceptMachine]: node(async (call, task) => {
+      const { output } = task.input as { readonly output: unknown }; // machineNode gives it
+      return outcome(await author.acceptNode({ ...call, idempotencyKey: call.visit }, output, task));
+    }),
+    [graphEffects.prepareWait]: node(async (call, task) => {
+      const { timeoutMs, value } = await prepareNode(author, call, task);
+      return { output: { timeoutMs, wait: value } };
+    }),
+    [graphEffects.prepareCheckpoint]: node(async (call, task) => {
+      const { timeoutMs, value } = await prepareNode(author, call, task);
+      return { output: { timeoutMs, ...(value as CheckpointQuestion) } }; // this effect is invoked for checkpoints only
+    }),
+    [graphEffects.prepareInclude]: node(async (call, task) => {
+      const { timeoutMs, value } = await prepareNode(author, call, task);
+      return { output: { timeoutMs }, value };
+    }),
+    [graphEffects.prepareBatch]: node(async (call, task) => {
+      const { timeoutMs, value } = await prepareNode(author, call, task);
+      return { output: { timeoutMs, count: (value as readonly unknown[]).length }, value }; // this effect is invoked for batches only
+    }),
+    [graphEffects.batchItem]: batches.item,
+    [graphEffects.collectBatch]: batches.collect,
     [graphEffects.prepareRun]: async (task) => {
       const { run } = task.input as PrepareRunInput; // runMachine invokes it with this
       return {
@@ -63,19 +122,12 @@ export function hostExecutors({ store, sources, author, clock, view }: ExecutorO
   };
 }
 
+/** The effect belongs to the node's own actor: its visit is the actor. */
+const prepareNode = (author: AuthorCode, call: VisitCall, task: EffectTask): Promise<PreparedNode> =>
+  author.prepareNode({ ...call, idempotencyKey: call.visit }, task);
+
 /** The event carries only the case; the value stays in the effect's row. */
 const outcome = (executed: Executed): EffectOutcome => ({ output: { case: executed.case }, value: executed.value });
-
-/** What keeps a step from beginning, as the runtime is to take it. */
-async function begun<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isPawlError(error)) throw error;
-    if (error.code === "sourceUnloadable") throw new EffectFailure(error.code, error.message);
-    throw error.code === "workerUnavailable" ? new Interrupted(error.message, { hasBegun: false }) : error;
-  }
-}
 
 /** What keeps a run from starting: what can be mended blocks it. */
 async function prepared<T>(work: () => Promise<T>): Promise<T> {

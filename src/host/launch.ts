@@ -59,8 +59,8 @@ export async function launch(
     session: request.session ?? null,
     cwd,
   };
-  const graph = Buffer.from(canonicalJson(loaded.graph));
-  const receipt = await runtime.start(runMachine.id, { id, input: start, blobs: [...loaded.blobs, graph, ...value.blobs] });
+  const graphs = [loaded.graph, ...loaded.included].map((graph) => Buffer.from(canonicalJson(graph)));
+  const receipt = await runtime.start(runMachine.id, { id, input: start, blobs: [...loaded.blobs, ...graphs, ...value.blobs] });
   if (receipt.status === "applied") return { id, duplicate: false };
   // Somebody was faster with the same key.
   const other = await existingRun(store, id);

@@ -1,12 +1,16 @@
 /** Gives author code what a callback sees: the run's input and the latest result of each node, read from what is stored. */
-import type { EffectRecord, Store } from "../../persistence/store.ts";
+import { includeInputVisit } from "../../machines/nodes/includeNode.ts";
+import type { ActorRecord, EffectRecord, Store } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { EffectTask } from "../runtime/executor.ts";
 import type { NodeInput, Visits } from "../workflow/graph.ts";
-import type { StoredResult, StoredRun, VisitCall } from "./author/authorCode.ts";
-import { graphActor, graphContext, nodeEnd, overtime, viewOfRecord } from "./snapshots.ts";
+import type { StoredInput, StoredResult, StoredRun, VisitCall } from "./author/authorCode.ts";
+import { graphContext, nodeEnd, overtime, viewOfRecord } from "./snapshots.ts";
+import { graphOf, includesOf, includingVisit } from "../visitNames.ts";
+import type { IncludedInput } from "../workflow/includeStep.ts";
 import { readBlob } from "./values.ts";
+import { jsonOfVisit } from "./visitValues.ts";
 import { WeightedCache } from "./weightedCache.ts";
 
 /** JSON text that is kept of finished visits, in UTF-16 units: they never change, and a loop reads the same ones at every step. */
@@ -20,6 +24,7 @@ type Ended =
 export class VisitResults {
   private readonly store: Pick<Store, "visits" | "load" | "blob">;
   private readonly known = new WeightedCache<Ended>(cacheUnits);
+  private readonly inputs = new WeightedCache<StoredInput>(cacheUnits);
 
   constructor(store: Pick<Store, "visits" | "load" | "blob">) {
     this.store = store;
@@ -54,6 +59,25 @@ export class VisitResults {
     return results;
   }
 
+  /** The input of the workflow that a visit includes. */
+  async includedInput(visit: string): Promise<StoredInput> {
+    const known = this.inputs.get(visit);
+    if (known) return known;
+    const json = await jsonOfVisit(this.store, `${visit}/${includeInputVisit}`);
+    if (json === null)
+      throw new PawlError(
+        "storageDamaged",
+        `The input of "${visit}" is missing from the database. Restore a backup of the state directory, or start the run again.`,
+        {
+          subject: visit,
+        },
+      );
+    const { input, isParsed } = JSON.parse(json) as IncludedInput; // written by the executor of the effect that prepares it
+    const stored: StoredInput = { json: JSON.stringify(input), isParsed, of: visit };
+    this.inputs.set(visit, stored, stored.json.length);
+    return stored;
+  }
+
   /** Keeps what a visit's work gave, so that the next step need not read it back. It counts only if the graph says that the visit was accepted. */
   remember(visit: string, value: unknown): void {
     this.keep(new Map(), visit, { kind: "accepted", json: JSON.stringify(value) ?? "null" });
@@ -74,10 +98,17 @@ export class VisitResults {
     }
     const actors = missing.filter((id) => !found.has(id));
     for (const record of actors.length === 0 ? [] : await this.store.load(actors)) {
-      const end = nodeEnd(viewOfRecord(record));
-      if (end) this.keep(found, record.id, end.kind === "accepted" ? { kind: "accepted", json: JSON.stringify(end.value) } : end);
+      const end = await this.endOfActor(record);
+      if (end) this.keep(found, record.id, end);
     }
     return found;
+  }
+
+  private async endOfActor(record: ActorRecord): Promise<Ended | null> {
+    const end = nodeEnd(viewOfRecord(record));
+    if (end?.kind !== "accepted") return end;
+    const json = end.from === null ? JSON.stringify(end.value) : await jsonOfVisit(this.store, end.from);
+    return json === null ? null : { kind: "accepted", json };
   }
 
   private async endOfEffect({ state, output, error }: EffectRecord): Promise<Ended | null> {
@@ -100,9 +131,9 @@ export async function visitCall(
   results: VisitResults,
   run: StoredRun,
   { node, visit }: NodeInput,
-  task: Pick<EffectTask, "attempt" | "idempotencyKey" | "now">,
+  task: Pick<EffectTask, "actor" | "attempt" | "idempotencyKey" | "now">,
 ): Promise<VisitCall> {
-  const actor = graphActor(run.run);
+  const actor = graphOf(task.actor);
   const graph = await view(actor);
   if (graph === null)
     throw new PawlError(
@@ -110,9 +141,11 @@ export async function visitCall(
       `The graph of run "${run.run}" is not in the database. Restore a backup of the state directory, or start the run again.`,
       { subject: run.run },
     );
+  const including = includingVisit(actor);
   return {
     ...run,
-    node,
+    ...(including === null ? {} : { input: await results.includedInput(including) }),
+    node: [...includesOf(actor), node].join("/"),
     visit: `${actor}/${visit}`,
     attempt: task.attempt,
     idempotencyKey: task.idempotencyKey,

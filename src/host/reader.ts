@@ -4,13 +4,17 @@ import { isPawlError, PawlError } from "../errors.ts";
 import { findDecisionCode, parseDecisionCode } from "../decisionCode.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import type { DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
+import { currentNode, readAwaited } from "./awaits.ts";
 import { openCodes } from "./openCodes.ts";
 import { findRun } from "./lookup.ts";
 import { isReturning, runContext } from "./runState.ts";
 import { holderOf } from "./sessionHolder.ts";
-import { graphActor, graphContext, nodeEnd, readView, viewOfRecord } from "./snapshots.ts";
+import { graphActor, readView, viewOfRecord } from "./snapshots.ts";
+import { unattended } from "./agents/unattended.ts";
+import { updateView } from "./updates/updateView.ts";
 import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView } from "./views.ts";
+import { valueOfVisit } from "./visitValues.ts";
 
 const rereads = 3;
 
@@ -104,8 +108,9 @@ export class Reader {
     return {
       ...(await this.summaryOf(row, actors, undefined)),
       input: await readValue(store, row.input),
-      result: row.state === "completed" && end !== null ? await this.outputOf(end.visit) : null,
-      visits: actors.graph === null ? [] : await this.visitsOf(row.id, actors.graph),
+      result: row.state === "completed" && end !== null ? await valueOfVisit(store, end.visit) : null,
+      visits: actors.graph === null ? [] : await this.visitsOf(row.id),
+      updates: (await store.query("updates", { run: row.id }, { limit: 50, newest: true })).items.map(updateView),
     };
   }
 
@@ -125,10 +130,12 @@ export class Reader {
     const ambiguous: EffectView[] = [];
     for await (const rows of everyPage((cursor) => store.query("effects", { root: id, state: ["ambiguous"] }, { limit: 500, cursor })))
       ambiguous.push(...rows.map(effectView));
-    const reason = (run === null ? null : runContext(run).reason) ?? faultOf(run, graph) ?? (await this.busySession(run));
+    const reason =
+      (run === null ? null : runContext(run).reason) ?? faultOf(run, graph) ?? (await this.busySession(run)) ?? (await unattended(store, state, run));
     const { since, pausedAt } = run === null ? { since: null, pausedAt: null } : runContext(run);
-    const current = graph?.record.status === "active" && typeof graph.value === "string" ? (graphContext(graph).target ?? graph.value) : null;
-    return { id, workflow, state, createdAt, updatedAt, endedAt, reason, since, pausedAt, current, decisions, ambiguous };
+    const current = graph === null ? null : await currentNode(store, graph);
+    const awaits = run !== null && state === "waiting" ? await readAwaited(store, run) : null;
+    return { id, workflow, state, createdAt, updatedAt, endedAt, reason, since, pausedAt, current, awaits, decisions, ambiguous };
   }
 
   /** Why a run that could go on does not: whom its session has. */
@@ -144,23 +151,15 @@ export class Reader {
   }
 
   /** A run whose graph data is gone is still shown, without its visits: showing is how its owner learns of it. */
-  private async visitsOf(run: string, graph: ActorView): Promise<readonly VisitView[]> {
+  private async visitsOf(run: string): Promise<readonly VisitView[]> {
     try {
       // A list needs none, and is to be there at once.
       const { readVisits } = await import("./visits.ts");
-      return await readVisits(this.store, run, graph);
+      return await readVisits(this.store, run);
     } catch (error) {
       if (isPawlError(error) && error.code === "storageDamaged") return [];
       throw error;
     }
-  }
-
-  private async outputOf(visit: string): Promise<unknown> {
-    const [effect] = await this.store.visits([visit]);
-    if (effect !== undefined) return readValue(this.store, effect.output);
-    const node = await readView(this.store, visit);
-    const end = node === null ? null : nodeEnd(node);
-    return end?.kind === "accepted" ? end.value : null;
   }
 }
 

@@ -5,6 +5,7 @@ import { storedView } from "../runtime/storedView.ts";
 import type { GraphContext } from "../workflow/graph.ts";
 
 export { storedView as viewOfRecord } from "../runtime/storedView.ts";
+export { graphActor } from "../visitNames.ts";
 
 /** The last committed view of an actor; null when there is none. */
 export async function readView(store: Pick<Store, "load">, id: string): Promise<ActorView | null> {
@@ -12,18 +13,8 @@ export async function readView(store: Pick<Store, "load">, id: string): Promise<
   return record === undefined ? null : storedView(record);
 }
 
-/** Id of a run's graph actor: the child that runMachine calls `graph`. */
-export const graphActor = (run: string): string => `${run}/graph`;
-
 /** The context of a graph actor. Only for views of such. */
-export const graphContext = (view: ActorView): GraphContext => view.context as GraphContext; // graphActor() names no other machine
-
-/** Node and number of a visit id, `<run>/graph/<node>.<n>`. */
-export function visitParts(visit: string): { readonly node: string; readonly number: number } {
-  const name = visit.slice(visit.lastIndexOf("/") + 1);
-  const dot = name.lastIndexOf(".");
-  return { node: name.slice(0, dot), number: Number(name.slice(dot + 1)) };
-}
+export const graphContext = (view: ActorView): GraphContext => view.context as GraphContext; // only graph actors have ids that end so
 
 /** Reason and message of a failure as the runtime and node machines store it. */
 export function failureParts(error: unknown): { readonly reason: string; readonly message: string } {
@@ -37,15 +28,26 @@ export function failureParts(error: unknown): { readonly reason: string; readonl
 /** The failure of a visit whose deadline ran out: its actor was stopped, and says nothing. */
 export const overtime = { reason: "nodeTimedOut", message: "It took longer than its deadline." } as const;
 
-/** What a node machine ended with: a case with its value, or a failure; null when it has not ended so. */
+/** What a node machine ended with: a case with its value (or `from`, the visit that gave it), or a failure; null when it has not ended so. */
 export type NodeEnd =
-  | { readonly kind: "accepted"; readonly case: string; readonly value: unknown }
+  | { readonly kind: "accepted"; readonly case: string; readonly value: unknown; readonly from: string | null }
   | { readonly kind: "failed"; readonly error: { readonly reason: string; readonly message: string } };
+
+/** The visit that holds the value of an output, where the output itself does not. */
+function placeOfValue({ record }: ActorView, output: object): string | null {
+  if ("kept" in output && typeof output.kept === "string") return `${record.id}/${output.kept}`;
+  return "from" in output && typeof output.from === "string" ? output.from : null;
+}
 
 export function nodeEnd(view: ActorView): NodeEnd | null {
   if (view.record.status === "error") return { kind: "failed", error: failureParts(view.error) };
   if (view.record.status !== "done" || typeof view.output !== "object" || view.output === null) return null;
   if ("failed" in view.output) return { kind: "failed", error: failureParts(view.output.failed) };
   if (!("case" in view.output) || typeof view.output.case !== "string") return null;
-  return { kind: "accepted", case: view.output.case, value: "value" in view.output ? view.output.value : null };
+  return {
+    kind: "accepted",
+    case: view.output.case,
+    value: "value" in view.output ? view.output.value : null,
+    from: placeOfValue(view, view.output),
+  };
 }

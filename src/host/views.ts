@@ -4,10 +4,11 @@ import { receiptOf } from "../../machines/contracts/receipt.ts";
 import type { DecisionRow, EffectRecord, EffectState } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { ActorView } from "../runtime/definition.ts";
+import { nodePath } from "../visitNames.ts";
 import type { NodeKind } from "../workflow/graph.ts";
 import { graphEffects } from "../workflow/graphEffects.ts";
 import type { DecisionView, EffectView, VisitView } from "./api.ts";
-import { nodeEnd, visitParts } from "./snapshots.ts";
+import { nodeEnd } from "./snapshots.ts";
 
 export function effectView({ key, visit, type, root, state, attempt, once, error, ambiguousSince, createdAt }: EffectRecord): EffectView {
   return { key, visit, type, run: root, state, attempt, once, error, ambiguousSince, createdAt };
@@ -30,6 +31,7 @@ const kindsByEffect: { readonly [type: string]: NodeKind } = {
   [graphEffects.compute]: "compute",
   [graphEffects.action]: "action",
   [graphEffects.shell]: "shell",
+  [graphEffects.notify]: "notify",
 };
 
 /** The node kind that an effect is the visit of; undefined for other effects. */
@@ -59,7 +61,7 @@ export function effectVisit(record: EffectRecord & { readonly visit: string }, k
   const open = status === "running" || status === "ambiguous";
   return {
     id: record.visit,
-    node: visitParts(record.visit).node,
+    node: nodePath(record.visit),
     kind,
     status,
     attempt: record.attempt,
@@ -72,23 +74,37 @@ export function effectVisit(record: EffectRecord & { readonly visit: string }, k
 }
 
 /** In these a node machine waits for people or time. */
-const waitingStates: readonly string[] = ["asking", "waiting"];
+const waitingStates: readonly string[] = ["asking", "waiting", "unattended", "aside"];
+
+/** In one of its regions, however deep. */
+const isWaiting = (value: unknown): boolean =>
+  typeof value === "string" ? waitingStates.includes(value) : typeof value === "object" && value !== null && Object.values(value).some(isWaiting);
+
+/** A batch some of whose commands nobody knows the outcome of. */
+const hasUnknown = ({ context }: ActorView): boolean =>
+  typeof context === "object" && context !== null && "unknown" in context && Array.isArray(context.unknown) && context.unknown.length > 0;
 
 /** How a visit that is an actor of its own stands. */
 export function actorVisitStatus(view: ActorView): VisitView["status"] {
   const end = nodeEnd(view);
   if (end?.kind === "accepted") return "accepted";
   if (end?.kind === "failed") return timeoutReasons.includes(end.error.reason) ? "timedOut" : "failed";
-  if (view.record.status === "active") return waitingStates.some((state) => state === view.value) ? "waiting" : "running";
+  if (view.record.status === "active") return hasUnknown(view) ? "ambiguous" : isWaiting(view.value) ? "waiting" : "running";
   return view.record.status === "stopped" ? "cancelled" : "failed";
+}
+
+/** A machine of an author's is shown by the name that its author gave it. */
+function namedKind({ context }: ActorView, kind: string): string {
+  const own = kind === "machine" && typeof context === "object" && context !== null && "machine" in context ? context.machine : null;
+  return typeof own === "string" ? `${kind} ${own}` : kind;
 }
 
 export function actorVisit(view: ActorView, kind: string): VisitView {
   const end = nodeEnd(view);
   return {
     id: view.record.id,
-    node: visitParts(view.record.id).node,
-    kind,
+    node: nodePath(view.record.id),
+    kind: namedKind(view, kind),
     status: actorVisitStatus(view),
     attempt: 1,
     case: end?.kind === "accepted" ? end.case : null,

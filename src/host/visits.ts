@@ -1,37 +1,60 @@
-/** All visits of a run, from the rows and actors that are them. */
-import type { EffectRecord, Store } from "../../persistence/store.ts";
+/** All visits of a run, those of the workflows that it includes among them, from the rows and actors that are them. */
+import type { ActorRecord, EffectRecord, Store } from "../../persistence/store.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import { doneCase, type GraphContext, type GraphNode } from "../workflow/graph.ts";
+import { byEntry, graphOf, visitParts } from "../visitNames.ts";
+import { doneCase, graphMachineId, isActorKind, nodeKinds, type GraphContext, type GraphNode } from "../workflow/graph.ts";
 import type { VisitView } from "./api.ts";
 import { readGraph } from "./graphs.ts";
-import { graphActor, graphContext, overtime, viewOfRecord, visitParts } from "./snapshots.ts";
+import { graphContext, overtime, viewOfRecord } from "./snapshots.ts";
 import { everyPage, readValue } from "./values.ts";
 import { actorVisit, effectVisit, visitKind } from "./views.ts";
+import { valueOfVisit } from "./visitValues.ts";
 
 const page = 500;
 
 type VisitEffect = EffectRecord & { readonly visit: string };
 
-/** In the order in which they were entered. `graph` is the run's graph actor. */
-export async function readVisits(store: Store, run: string, graph: ActorView): Promise<readonly VisitView[]> {
-  const effects: VisitEffect[] = [];
-  for await (const rows of everyPage((cursor) => store.query("effects", { actor: graphActor(run) }, { limit: page, cursor })))
-    effects.push(...rows.filter(isVisit));
+/** In the order in which they were entered, the inner ones after the one that includes them. */
+export async function readVisits(store: Store, run: string): Promise<readonly VisitView[]> {
+  const actors = await actorsOf(store, run);
+  const effects = new Map<string, VisitEffect[]>();
+  for await (const rows of everyPage((cursor) => store.query("effects", { root: run }, { limit: page, cursor })))
+    for (const row of rows) if (isVisit(row)) effects.set(row.actor, [...(effects.get(row.actor) ?? []), row]);
   const visits: VisitView[] = [];
-  const cases = await casesOf(store, graph, effects);
-  for (const record of effects) {
-    const kind = visitKind(record);
-    if (kind !== undefined) visits.push(effectVisit(record, kind, cases.get(record.visit) ?? null, await readValue(store, record.output)));
+  const graphs = new Map(actors.filter(({ machineId }) => machineId === graphMachineId).map((record) => [record.id, viewOfRecord(record)]));
+  for (const [id, graph] of graphs) {
+    const own = effects.get(id) ?? [];
+    const cases = await casesOf(store, graph, own);
+    for (const record of own) {
+      const kind = visitKind(record);
+      if (kind !== undefined) visits.push(effectVisit(record, kind, cases.get(record.visit) ?? null, await readValue(store, record.output)));
+    }
   }
-  for await (const rows of everyPage((cursor) => store.query("actors", { parent: graphActor(run) }, { limit: page, cursor })))
-    visits.push(...rows.map((record) => elapsed(actorVisit(viewOfRecord(record), record.machineId), graphContext(graph))));
-  return visits.toSorted((a, b) => visitParts(a.id).number - visitParts(b.id).number);
+  for (const record of actors) {
+    if (!isNodeActor(record)) continue;
+    const visit = actorVisit(viewOfRecord(record), record.machineId);
+    const graph = graphs.get(graphOf(record.id));
+    if (visit.status === "accepted") visits.push({ ...visit, output: await valueOfVisit(store, record.id) });
+    else visits.push(graph === undefined ? visit : elapsed(visit, graphContext(graph)));
+  }
+  return visits.toSorted((a, b) => byEntry(a.id, b.id));
 }
+
+async function actorsOf(store: Store, run: string): Promise<readonly ActorRecord[]> {
+  const actors: ActorRecord[] = [];
+  for await (const rows of everyPage((cursor) => store.query("actors", { root: run }, { limit: page, cursor }))) actors.push(...rows);
+  return actors;
+}
+
+/** A visit is a child of a graph; what is below it is no visit. */
+const isNodeActor = ({ id, parent, machineId }: ActorRecord): boolean =>
+  parent !== null && parent === graphOf(id) && nodeKinds.some((kind) => kind === machineId && isActorKind(kind));
 
 /** A visit's actor is stopped while its graph goes on only when the deadline of the step runs out. */
 function elapsed(visit: VisitView, { step, visits }: GraphContext): VisitView {
-  const latest = visits[visit.node];
-  const isOver = latest?.visit === visit.id ? latest.status === "timedOut" : visitParts(visit.id).number < step;
+  const { node, number } = visitParts(visit.id);
+  const latest = visits[node];
+  const isOver = latest?.visit === visit.id ? latest.status === "timedOut" : number < step;
   return visit.status === "cancelled" && isOver ? { ...visit, status: "timedOut", error: overtime } : visit;
 }
 

@@ -5,6 +5,7 @@ import { closestTo } from "../text/closest.ts";
 import type { AnyNode } from "./definition.ts";
 import { defaultMaxSteps, defaultTimeoutMs, doneCase, Graph, isSoftCase, nodeIdPattern, type GraphNode } from "./graph.ts";
 import { nodeProblems } from "./nodeChecks.ts";
+import { nodeData } from "./nodeData.ts";
 import { reservedNames } from "./reservedNames.ts";
 import { isSchema } from "./schema.ts";
 
@@ -127,5 +128,6 @@ function graphNode(node: DraftNode): GraphNode {
     once: settings.once,
     ...(settings.retry ? { retry: { ...settings.retry } } : {}),
     statusDetail: settings.statusDetail ?? null,
+    ...nodeData(behaviour),
   };
 }

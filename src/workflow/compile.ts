@@ -2,10 +2,22 @@
  *  WF-24 one step a node. WF-25 the context is bounded by the number of nodes. WF-30 a run enters at most `maxSteps` nodes. */
 import type { AnyActorLogic, AnyStateMachine } from "xstate";
 import { effect, type EffectOptions } from "../../machines/define.ts";
-import { graphEffects, graphMachineId, isActorKind, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
+import {
+  graphEffects,
+  graphMachineId,
+  isActorKind,
+  isAgentKind,
+  type Graph,
+  type GraphContext,
+  type GraphNode,
+  type NodeInput,
+  type NodeOutput,
+} from "./graph.ts";
+import { graphActor } from "../visitNames.ts";
+import { actorInput } from "./actorInput.ts";
 import { nodeMachines } from "./nodeMachines.ts";
 import type { DeadlineEvent } from "./stepDeadline.ts";
-import { endStates, graphSetup, pausedState, type FailureParams, type PauseParams } from "./graphSetup.ts";
+import { endStates, graphSetup, pausedState, timeOf, type FailureParams, type PauseParams } from "./graphSetup.ts";
 
 /** Raised when the same graph compiles to a chart that an actor of the earlier one cannot go on with: it is part of the definition's digest. */
 export const compilerRevision = 1;
@@ -24,10 +36,13 @@ export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
       run: input.run,
       graph: input.graph,
       source: input.source,
+      path: input.path ?? graphActor(input.run),
       step: 0,
+      included: 0,
+      limit: Math.min(graph.maxSteps, input.limit ?? graph.maxSteps),
       visits: {},
       paused: false,
-      frozen: false,
+      frozen: input.frozen ?? false,
       deadline: null,
       target: null,
       end: null,
@@ -41,7 +56,7 @@ export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
       "graph.thaw": { actions: ["thaw", "runDeadline"] },
     },
     states: {
-      ...Object.fromEntries(graph.nodes.map((node) => [node.id, base.createStateConfig(stateOf(node, graph.maxSteps))])),
+      ...Object.fromEntries(graph.nodes.map((node) => [node.id, base.createStateConfig(stateOf(node))])),
       [pausedState]: base.createStateConfig({
         entry: "tellPaused",
         on: {
@@ -57,7 +72,7 @@ export function compileGraph(graph: Graph, digest: string): AnyStateMachine {
 /** The same machine without a parent: what it would tell a run goes nowhere, so that plain XState and its tools can run it. */
 export function standalone(machine: AnyStateMachine): AnyStateMachine {
   const nothing = (): void => {};
-  return machine.provide({ actions: { tellWaiting: nothing, tellActive: nothing, tellAmbiguous: nothing, tellPaused: nothing } });
+  return machine.provide({ actions: { tellWaiting: nothing, tellActive: nothing, tellAmbiguous: nothing, tellPaused: nothing, tellEntered: nothing } });
 }
 
 function neverEnded(): never {
@@ -89,12 +104,12 @@ const retryOf = ({ maxAttempts, initialMs, factor, maxMs }: NonNullable<GraphNod
 type Guard =
   | { type: "failed"; params: FailureParams }
   | { type: "took"; params: { case: string } & PauseParams }
-  | { type: "outOfSteps"; params: { cases: readonly string[]; limit: number } };
+  | { type: "outOfSteps"; params: { cases: readonly string[] } };
 type Action =
   | { type: "recordAccepted" | "complete"; params: { node: string } }
   | { type: "recordFailed" | "fail"; params: { node: string; as: "failed" | "timedOut" } }
   | { type: "rememberTarget"; params: { node: string } }
-  | { type: "failSteps"; params: { node: string; limit: number } }
+  | { type: "failSteps"; params: { node: string } }
   | { type: "failRouting"; params: { node: string; cases: readonly string[] } };
 interface Transition {
   guard?: Guard;
@@ -103,7 +118,31 @@ interface Transition {
   actions: Action[];
 }
 
-function stateOf(node: GraphNode, limit: number) {
+/** What the run's word does in a node that speaks to an agent: as everywhere, and the node hears of it. */
+function heldBy(node: string) {
+  const tell = { type: "tellHeld" as const, params: { node } };
+  return {
+    "graph.pause": { actions: ["pause" as const, tell] },
+    "graph.resume": { actions: ["unpause" as const, "thaw" as const, "runDeadline" as const, tell] },
+    "graph.freeze": { actions: ["freeze" as const, "runDeadline" as const, tell] },
+    "graph.thaw": { actions: ["thaw" as const, "runDeadline" as const, tell] },
+  };
+}
+
+/** What the run's word does in a node that includes a workflow: as everywhere, and that workflow hears of it. */
+function includedBy(node: string) {
+  const passOn = { type: "passOn" as const, params: { node } };
+  return {
+    "graph.pause": { actions: ["pause" as const, passOn] },
+    "graph.resume": { actions: ["unpause" as const, "thaw" as const, "runDeadline" as const, passOn] },
+    "graph.freeze": { actions: ["freeze" as const, "runDeadline" as const, passOn] },
+    "graph.thaw": { actions: ["thaw" as const, "runDeadline" as const, passOn] },
+    "node.entered": { actions: ["countIncluded" as const, "tellEntered" as const] },
+    "node.paused": { actions: "tellPaused" as const },
+  };
+}
+
+function stateOf(node: GraphNode) {
   const { id, routes } = node;
   const isActor = isActorKind(node.kind);
   const to = (name: string) => ({ target: routes[name] ?? endStates.completed, ...(routes[name] === id ? { reenter: true } : {}) });
@@ -117,20 +156,20 @@ function stateOf(node: GraphNode, limit: number) {
     ];
   };
   const accepted: Action = { type: "recordAccepted", params: { node: id } };
-  const stopped: Action = { type: "failSteps", params: { node: id, limit } };
+  const stopped: Action = { type: "failSteps", params: { node: id } };
 
   const failures = (["timedOut", "failed"] as const).flatMap((as): Transition[] => {
     const failed: Action = { type: "recordFailed", params: { node: id, as } };
     if (routes[as] === undefined)
       return [{ guard: { type: "failed", params: { as } }, target: endStates[as], actions: [failed, { type: "fail", params: { node: id, as } }] }];
     return [
-      { guard: { type: "failed", params: { as, limit } }, target: endStates.failed, actions: [failed, stopped] },
+      { guard: { type: "failed", params: { as, spent: true } }, target: endStates.failed, actions: [failed, stopped] },
       ...onto(as, (params) => ({ type: "failed", params: { as, ...params } }), [failed]),
     ];
   });
   const onward = node.cases.filter((name) => routes[name] !== undefined);
   const outOfSteps: Transition[] =
-    onward.length === 0 ? [] : [{ guard: { type: "outOfSteps", params: { cases: onward, limit } }, target: endStates.failed, actions: [accepted, stopped] }];
+    onward.length === 0 ? [] : [{ guard: { type: "outOfSteps", params: { cases: onward } }, target: endStates.failed, actions: [accepted, stopped] }];
   const taken = node.cases.flatMap((name) =>
     onto(
       name,
@@ -145,13 +184,16 @@ function stateOf(node: GraphNode, limit: number) {
     meta: { kind: node.kind },
     entry:
       isActor && typeof node.timeoutMs === "number"
-        ? ["enter" as const, { type: "setDeadline" as const, params: { ms: node.timeoutMs } }, "runDeadline" as const]
-        : ("enter" as const),
+        ? ["enter" as const, "tellEntered" as const, { type: "setDeadline" as const, params: { ms: node.timeoutMs } }, "runDeadline" as const]
+        : ["enter" as const, "tellEntered" as const],
     ...(isActor ? { exit: ["tellActive", "clearDeadline"] as const } : {}),
     invoke: {
       id,
       src: id,
-      input: ({ context }: { context: GraphContext }): NodeInput => ({ run: context.run, node: id, visit: `${id}.${context.step}`, once: node.once }),
+      input: ({ context, event }: { context: GraphContext; event: object }): NodeInput => {
+        const input: NodeInput = { run: context.run, node: id, visit: `${id}.${context.step}`, once: node.once };
+        return isActorKind(node.kind) ? actorInput(node, input, context, timeOf(event)) : input;
+      },
       onDone: [...failures, ...outOfSteps, ...taken, unknownCase],
       onError: failures,
     },
@@ -162,9 +204,12 @@ function stateOf(node: GraphNode, limit: number) {
         ? {
             "node.waiting": { actions: { type: "tellWaiting" as const, params: { node: id } } },
             "node.active": { actions: "tellActive" as const },
+            "node.ambiguous": { actions: { type: "tellAmbiguous" as const, params: { node: id } } },
             "node.deadline": {
               actions: [{ type: "setDeadline" as const, params: ({ event }: { event: DeadlineEvent }) => ({ ms: event.ms }) }, "runDeadline" as const],
             },
+            ...(isAgentKind(node.kind) ? heldBy(id) : {}),
+            ...(node.kind === "include" ? includedBy(id) : {}),
             "node.clockStopped": { actions: ["stopClock" as const, "runDeadline" as const] },
             "node.clockStarted": { actions: ["startClock" as const, "runDeadline" as const] },
             "step.timedOut": failures,

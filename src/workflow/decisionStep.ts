@@ -18,7 +18,7 @@ export type PreparedOutcome = ReturnType<typeof preparedDecision>;
  * @throws nodeFailed for a callback that throws, invalidValue naming the path for what the contract forbids: nobody is asked then.
  */
 export async function buildDecision(definition: AnyWorkflow, id: string, context: AnyContext, run: string): Promise<BuiltDecision> {
-  const { behaviour } = findNode(definition, id, "humanDecision");
+  const { node, behaviour } = findNode(definition, id, "humanDecision");
   const given = async <T>(name: string, value: Setting<AnyContext, T>): Promise<unknown> => {
     try {
       return typeof value === "function" ? await (value as (context: AnyContext) => T | Promise<T>)(context) : value; // a setting's value is never a function itself
@@ -35,7 +35,7 @@ export async function buildDecision(definition: AnyWorkflow, id: string, context
   const facts = {
     decision: `${context.visit}/decision`,
     run,
-    node: id,
+    node: node.id,
     visit: context.visit,
     choices: choiceContracts(behaviour.choices),
     createdAt: context.now,

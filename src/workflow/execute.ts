@@ -1,13 +1,18 @@
 /** What the executors of compute and action nodes run: the author's function, then the checks of what it gave. Never inside a transition. */
+import type { ZodType } from "zod";
+import { chosenSchema } from "../../machines/contracts/agent.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { jsonText } from "../json.ts";
 import { messageOf, PawlError } from "../errors.ts";
 import type { AnyContext } from "./context.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import { limited, ownTimeout, untilTimedOut } from "./deadline.ts";
-import { callbackFailed, visitFailed } from "./failures.ts";
+import { callbackFailed, outputRefused, visitFailed } from "./failures.ts";
 import { doneCase, type GraphNode } from "./graph.ts";
+import { workflowOf } from "./included.ts";
 import type { NodeBehaviour, NodeSettings } from "./nodes/node.ts";
+import { notification } from "./notifyStep.ts";
+import { publishing, publishNowhere, type Publish } from "./publishing.ts";
 
 /** Largest single value: 64 MiB of JSON text. */
 export const maxValueBytes = 64 * 1024 * 1024;
@@ -25,13 +30,14 @@ export interface FoundNode<Kind extends NodeBehaviour["kind"]> {
   readonly behaviour: Extract<NodeBehaviour, { kind: Kind }>;
 }
 
-/** @throws internal when the definition has no such node: its graph was compared before. */
-export function findNode<Kind extends NodeBehaviour["kind"]>(definition: AnyWorkflow, id: string, ...kinds: readonly Kind[]): FoundNode<Kind> {
-  const node = definition.graph.nodes.find((other) => other.id === id);
-  const found = Object.hasOwn(definition.nodes, id) ? definition.nodes[id] : undefined;
+/** `path`: the node's id, `sub/inner` for one of the workflow that `sub` includes. @throws internal when there is none: the graph was compared before. */
+export function findNode<Kind extends NodeBehaviour["kind"]>(definition: AnyWorkflow, path: string, ...kinds: readonly Kind[]): FoundNode<Kind> {
+  const { workflow, id } = workflowOf(definition, path);
+  const node = workflow.graph.nodes.find((other) => other.id === id);
+  const found = Object.hasOwn(workflow.nodes, id) ? workflow.nodes[id] : undefined;
   const isWanted = (behaviour: NodeBehaviour): behaviour is Extract<NodeBehaviour, { kind: Kind }> => kinds.some((kind) => kind === behaviour.kind);
   if (!node || !found || !isWanted(found.behaviour))
-    throw new PawlError("internal", `Workflow "${definition.name}" has no ${kinds.join(" or ")} node "${id}".`, { subject: id });
+    throw new PawlError("internal", `Workflow "${workflow.name}" has no ${kinds.join(" or ")} node "${id}".`, { subject: id });
   return { node, settings: found.settings, behaviour: found.behaviour };
 }
 
@@ -40,12 +46,20 @@ export function findNode<Kind extends NodeBehaviour["kind"]>(definition: AnyWork
  * Throws what the author threw where that has a meaning (`TerminalError`, `RetryableError`, `NotApplied`), else errors with the reasons
  * nodeFailed, nodeTimedOut, invalidOutput, outputTooLarge, routing.
  */
-export async function executeNode(definition: AnyWorkflow, id: string, context: AnyContext, clock: Clock): Promise<Executed> {
-  const { node, settings, behaviour } = findNode(definition, id, "compute", "action");
+export async function executeNode(
+  definition: AnyWorkflow,
+  id: string,
+  context: AnyContext,
+  clock: Clock,
+  publish: Publish = publishNowhere,
+): Promise<Executed> {
+  const { node, settings, behaviour } = findNode(definition, id, "compute", "action", "notify");
+  if (behaviour.kind === "notify") return acceptOutput(definition, id, { kind: behaviour.as, text: await notification(id, behaviour.text, context) });
   const timeoutMs = await ownTimeout(id, node.once, settings.timeoutMs, context, clock);
   const limit = limited(context.signal, timeoutMs, clock);
   try {
-    const work = Promise.resolve().then(() => behaviour.run({ ...context, signal: limit.signal }));
+    const given = { ...context, signal: limit.signal, ...(behaviour.kind === "action" ? publishing(publish) : {}) };
+    const work = Promise.resolve().then(() => behaviour.run(given));
     // A limit of the runtime's is the runtime's to hold: what comes after it may still settle what a `once` node left unknown.
     const value =
       timeoutMs === null ? await work : await untilTimedOut(work, limit.signal, () => visitFailed(id, "nodeTimedOut", `took longer than ${timeoutMs} ms.`));
@@ -61,9 +75,11 @@ export async function executeNode(definition: AnyWorkflow, id: string, context: 
  * The result of a compute, action or shell node for what its function gave, or for what a person confirms in its place:
  * validated by the node's schema, checked to be JSON, routed.
  */
-export async function acceptOutput(definition: AnyWorkflow, id: string, given: unknown): Promise<Executed> {
-  const { node, behaviour } = findNode(definition, id, "compute", "action", "shell");
-  const value = "output" in behaviour && behaviour.output ? await validated(id, behaviour.output, given) : given;
+export async function acceptOutput(definition: AnyWorkflow, id: string, given: unknown, validate?: (value: unknown) => Promise<void>): Promise<Executed> {
+  const { node, behaviour } = findNode(definition, id, "compute", "action", "shell", "notify", "agent", "choose", "machine", "checkpoint", "batch");
+  const schema = behaviour.kind === "choose" ? chosenSchema(Object.keys(behaviour.choices)) : "output" in behaviour ? behaviour.output : null;
+  const value = schema ? await validated(id, schema, given) : given;
+  await validate?.(value);
   const stored: unknown = value === undefined ? null : value;
   let text: string;
   try {
@@ -74,16 +90,21 @@ export async function acceptOutput(definition: AnyWorkflow, id: string, given: u
   const bytes = Buffer.byteLength(text);
   if (bytes > maxValueBytes)
     throw visitFailed(id, "outputTooLarge", `gave an output of ${bytes} bytes of JSON; the limit is ${maxValueBytes}. Write it to a file and return its path.`);
-  return { case: behaviour.route ? await routed(node, behaviour.route, stored) : doneCase, value: stored };
+  if (behaviour.kind === "choose") return { case: choiceIn(stored), value: stored };
+  return { case: "route" in behaviour && behaviour.route ? await routed(node, behaviour.route, stored) : doneCase, value: stored };
 }
 
-async function validated(id: string, schema: NonNullable<Extract<NodeBehaviour, { output: unknown }>["output"]>, given: unknown): Promise<unknown> {
+const choiceIn = (chosen: unknown): string =>
+  typeof chosen === "object" && chosen !== null && "choice" in chosen && typeof chosen.choice === "string" ? chosen.choice : doneCase;
+
+async function validated(id: string, schema: ZodType, given: unknown): Promise<unknown> {
   const result = await schema.safeParseAsync(given).catch((error: unknown) => {
     throw visitFailed(id, "invalidOutput", `has an output schema that threw: ${messageOf(error)}`);
   });
   if (result.success) return result.data;
   const issues = result.error.issues.slice(0, 3).map(({ path, message }) => `${path.length > 0 ? `${path.map(String).join(".")}: ` : ""}${message}`);
-  throw visitFailed(id, "invalidOutput", `gave an output that does not fit its schema: ${issues.join("; ")}.`);
+  const path = result.error.issues[0]?.path.map(String).join(".") ?? "";
+  throw outputRefused(id, path, `gave an output that does not fit its schema: ${issues.join("; ")}.`);
 }
 
 async function routed(node: GraphNode, route: (output: unknown) => unknown, output: unknown): Promise<string> {

@@ -22,12 +22,16 @@ export const choiceIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const nodeId = z.string().regex(nodeIdPattern);
 
 /** Kinds whose visit is an effect of the graph itself. */
-export const effectKinds = ["compute", "action", "shell"] as const;
+export const effectKinds = ["compute", "action", "shell", "notify"] as const;
 export type EffectKind = (typeof effectKinds)[number];
 
 /** Kinds whose visit is an actor of its own, with a machine in machines/nodes. */
-export const actorKinds = ["humanDecision"] as const;
+export const actorKinds = ["agent", "choose", "assistantMessage", "humanDecision", "wait", "checkpoint", "include", "batch", "machine"] as const;
 export type ActorKind = (typeof actorKinds)[number];
+
+/** Kinds that an agent works on: they are told when their run stands still, and say nothing meanwhile. */
+export const agentKinds = ["agent", "choose", "assistantMessage"] as const satisfies readonly ActorKind[];
+export const isAgentKind = (kind: string): boolean => agentKinds.some((one) => one === kind);
 
 /** Node kinds that this build can run. */
 export const nodeKinds = [...effectKinds, ...actorKinds] as const;
@@ -56,6 +60,11 @@ export const GraphNode = z.strictObject({
     .optional(),
   /** Static label of at most 120 characters, shown while the node runs. */
   statusDetail: z.string().max(120).nullable(),
+  /** How long or until when a wait lasts, in ms; absent where a callback must be asked. */
+  wait: z.union([z.strictObject({ forMs: z.number().positive() }), z.strictObject({ until: z.number() })]).optional(),
+  /** The workflow that an include mounts: its name, and the digest of its graph. */
+  include: z.strictObject({ name: z.string(), graph: z.string().regex(/^[0-9a-f]{64}$/) }).optional(),
+  batch: z.strictObject({ concurrency: z.int().min(1).max(32), stopOnFailure: z.boolean(), allowNonZeroExit: z.boolean() }).optional(),
 });
 export type GraphNode = z.infer<typeof GraphNode>;
 
@@ -111,8 +120,13 @@ export interface GraphContext {
   /** Digest of the graph data, and of the stored sources that hold the author's callbacks. */
   readonly graph: string;
   readonly source: string;
-  /** Entries into nodes so far. */
+  /** Id of the graph's own actor. */
+  readonly path: string;
+  /** Entries into nodes so far, and those of the workflows that it included. */
   readonly step: number;
+  readonly included: number;
+  /** Most of both together. */
+  readonly limit: number;
   readonly visits: Visits;
   /** No further node is entered. */
   readonly paused: boolean;
@@ -129,4 +143,10 @@ export interface GraphInput {
   readonly run: string;
   readonly graph: string;
   readonly source: string;
+  /** Epoch ms: of the first step, which no event stamps. */
+  readonly at?: number;
+  /** Of a graph that another one includes: its actor's id, how many entries into nodes are left, and whether deadlines stand still. */
+  readonly path?: string;
+  readonly limit?: number;
+  readonly frozen?: boolean;
 }

@@ -1,5 +1,7 @@
 /** The vocabulary of compiled graphs: events, guards and actions by name. Pure. */
-import { assign, enqueueActions, sendParent, setup, type AnyActorLogic } from "xstate";
+import { assign, enqueueActions, sendParent, sendTo, setup, type AnyActorLogic } from "xstate";
+import { graphActor } from "../visitNames.ts";
+import { stepsLeft } from "./actorInput.ts";
 import type { Failure } from "./context.ts";
 import type { GraphContext, GraphInput, GraphOutput, NodeFailure, NodeOutput, Visits } from "./graph.ts";
 import { givenDeadline, isDue, ticking, type DeadlineEvent, type StepTimedOut } from "./stepDeadline.ts";
@@ -14,10 +16,14 @@ export const endStates = { completed: "$completed", failed: "$failed", timedOut:
 const timeoutReasons: readonly string[] = ["nodeTimedOut", "decisionExpired"];
 
 type GraphEvent =
-  /** A child with a life of its own waits for people or time. */
-  | { readonly type: "node.waiting" }
+  /** A child with a life of its own waits for people or time; `visit` is the inner one where that is in an included workflow. */
+  | { readonly type: "node.waiting"; readonly node?: string; readonly visit?: string }
   /** It works again. */
   | { readonly type: "node.active" }
+  /** The outcome of an effect below it is unknown, and nothing else of it goes on. */
+  | { readonly type: "node.ambiguous"; readonly effect: string; readonly node?: string; readonly visit?: string }
+  /** An included workflow has entered a node; it stands between two of its own. */
+  | { readonly type: "node.entered" | "node.paused" }
   /** It counts its time only while its clock goes. */
   | { readonly type: "node.clockStopped" | "node.clockStarted" }
   | DeadlineEvent
@@ -35,10 +41,10 @@ type AnyEvent = { readonly type: string };
 
 const deadlineTimer = "deadline";
 
-/** `as: "failed"` fits every failure, `"timedOut"` only an elapsed one. With `limit`: only when no entry into a node is left. */
+/** `as: "failed"` fits every failure, `"timedOut"` only an elapsed one. With `spent`: only when no entry into a node is left. */
 export interface FailureParams extends PauseParams {
   readonly as: "failed" | "timedOut";
-  readonly limit?: number;
+  readonly spent?: true;
 }
 
 /** With `paused` a guard holds only while the graph is. */
@@ -53,14 +59,19 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
     actors,
     guards: {
       took: ({ context, event }, params: { readonly case: string } & PauseParams) => holds(context, params) && outputOf(event)?.case === params.case,
-      outOfSteps: ({ context, event }, params: { readonly cases: readonly string[]; readonly limit: number }) =>
-        context.step >= params.limit && params.cases.includes(outputOf(event)?.case ?? ""),
+      outOfSteps: ({ context, event }, params: { readonly cases: readonly string[] }) =>
+        stepsLeft(context) < 1 && params.cases.includes(outputOf(event)?.case ?? ""),
       failed: ({ context, event }, params: FailureParams) =>
-        holds(context, params) && isFailure(context, event, params.as) && (params.limit === undefined || context.step >= params.limit),
+        holds(context, params) && isFailure(context, event, params.as) && (params.spent === undefined || stepsLeft(context) < 1),
       goesTo: ({ context }, params: { readonly node: string }) => context.target === params.node,
     },
     actions: {
       pause: assign({ paused: true }),
+      /** Whether its run stands still, to a node that speaks to an agent. */
+      tellHeld: sendTo(
+        (_, params: { readonly node: string }) => params.node,
+        ({ context }) => ({ type: "node.held", held: context.paused || context.frozen }),
+      ),
       unpause: assign({ paused: false }),
       rememberTarget: assign({ target: (_, params: { readonly node: string }) => params.node }),
       goOn: assign({ paused: false, target: null }),
@@ -111,30 +122,46 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
         end: ({ context, event }, params: { readonly node: string; readonly cases: readonly string[] }) =>
           routingFailure(context, params.node, outputOf(event), params.cases),
       }),
-      failSteps: assign({ end: ({ context }, params: { readonly node: string; readonly limit: number }) => stepsFailure(context, params.node, params.limit) }),
-      tellWaiting: sendParent(({ context }, params: { readonly node: string }) => ({
-        type: "graph.waiting",
-        node: params.node,
-        visit: visitId(context, params.node),
-      })),
+      failSteps: assign({ end: ({ context }, params: { readonly node: string }) => stepsFailure(context, params.node) }),
+      tellWaiting: sendParent(({ context, event }, params: { readonly node: string }) => ({ type: "graph.waiting", ...placeOf(context, event, params.node) })),
       tellActive: sendParent({ type: "graph.active" }),
       tellAmbiguous: sendParent(({ context, event }, params: { readonly node: string }) => ({
         type: "graph.ambiguous",
-        node: params.node,
-        visit: visitId(context, params.node),
+        ...placeOf(context, event, params.node),
         effect: "effect" in event ? event.effect : "",
       })),
+      /** Its entries count for whatever includes it; a run's own graph counts for itself alone. */
+      tellEntered: enqueueActions(({ context, enqueue }) => {
+        if (isIncluded(context)) enqueue(sendParent({ type: "graph.entered" }));
+      }),
+      countIncluded: assign({ included: ({ context }) => context.included + 1 }),
+      /** To the workflow that this node includes. */
+      passOn: sendTo(
+        (_, params: { readonly node: string }) => params.node,
+        ({ event }) => ({ type: event.type }),
+      ),
     },
   });
 }
 
-/** The runtime stamps every event; a machine that runs elsewhere has no such time. */
-const timeOf = (event: object): number => ("at" in event && typeof event.at === "number" ? event.at : 0);
+/** The runtime stamps every event but the first, whose time is in its input; a machine that runs elsewhere has no such time. */
+export function timeOf(event: object): number {
+  const stamped = "input" in event && typeof event.input === "object" && event.input !== null ? event.input : event;
+  return "at" in stamped && typeof stamped.at === "number" ? stamped.at : 0;
+}
+
+const isIncluded = ({ path, run }: GraphContext): boolean => path !== graphActor(run);
 
 const holds = (context: GraphContext, { paused }: PauseParams): boolean => paused === undefined || context.paused;
 
 /** Id of the open visit of the node that the graph is in. */
-const visitId = (context: GraphContext, node: string): string => `${context.run}/graph/${node}.${context.step}`;
+const visitId = (context: GraphContext, node: string): string => `${context.path}/${node}.${context.step}`;
+
+/** Where something stands: where the event says that, in a workflow that this node includes, or at the node itself. */
+const placeOf = (context: GraphContext, event: AnyEvent, node: string): { readonly node: string; readonly visit: string } =>
+  "visit" in event && typeof event.visit === "string" && "node" in event && typeof event.node === "string"
+    ? { node: event.node, visit: event.visit }
+    : { node, visit: visitId(context, node) };
 
 const recorded = (context: GraphContext, node: string, outcome: Omit<Visits[string], "visit">): Visits => ({
   ...context.visits,
@@ -179,10 +206,10 @@ function routingFailure(context: GraphContext, node: string, output: NodeOutput 
   };
 }
 
-const stepsFailure = (context: GraphContext, node: string, limit: number): GraphOutput => ({
+const stepsFailure = (context: GraphContext, node: string): GraphOutput => ({
   outcome: "failed",
   node,
   visit: visitId(context, node),
   reason: "maxSteps",
-  message: `The run has entered ${limit} nodes, its limit maxSteps, and ended after node "${node}". Raise maxSteps, or look for a loop that does not end.`,
+  message: `The run has entered ${context.limit} nodes, its limit maxSteps, and ended after node "${node}". Raise maxSteps, or look for a loop that does not end.`,
 });

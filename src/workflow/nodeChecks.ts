@@ -1,19 +1,23 @@
 /** The rules of one node at run time: its settings, its callbacks, its cases and targets. */
 import { choiceContracts } from "../../machines/contracts/choices.ts";
 import { messageOf } from "../errors.ts";
+import { agentProblems } from "./agentChecks.ts";
 import type { Choices } from "./choices.ts";
 import { isSchema } from "./schema.ts";
 import { closestTo } from "../text/closest.ts";
+import { compositionProblems } from "./compositionChecks.ts";
 import type { DraftNode } from "./checks.ts";
 import { choiceIdPattern, doneCase, isSoftCase, nodeKinds, reservedCases, softCases } from "./graph.ts";
 import type { NodeBehaviour, NodeSettings } from "./nodes/node.ts";
+import { machineProblems } from "./machineChecks.ts";
 
 export const maxStatusDetailUnits = 120;
 
 /** Every problem of a node, as sentences that name it. `ids`: all node ids of the workflow. */
 export function nodeProblems({ id, definition, next }: DraftNode, ids: readonly string[]): string[] {
   const name = `node "${String(id)}"`;
-  if (!isNode(definition)) return [`${name} is no node; make it with compute(), action(), shell() or humanDecision().`];
+  if (!isNode(definition))
+    return [`${name} is no node; make it with compute(), action(), shell(), humanDecision(), machineNode(), wait(), checkpoint(), include() or batch().`];
   const { settings, behaviour } = definition;
   const inside = [...settingProblems(settings), ...behaviourProblems(behaviour)];
   return [...inside, ...nextProblems(settings, next, ids)].map((problem) => `${name} ${problem}`);
@@ -83,12 +87,25 @@ function behaviourProblems(behaviour: NodeBehaviour): string[] {
         problems.push("has an env whose values are not all text.");
       return problems;
     }
+    case "agent":
+    case "choose":
+    case "assistantMessage":
+    case "notify":
+      return agentProblems(behaviour);
     case "humanDecision":
       return [
         ...(isText(behaviour.audience) || isCallback(behaviour.audience) ? [] : ['has no audience; name one, such as "operator".']),
         ...(isCallback(behaviour.request) ? [] : ["has no request; give a callback that returns { title, subject }."]),
         ...choiceProblems(behaviour.choices),
       ];
+    case "machine":
+      return [...machineProblems(behaviour), ...routeProblems(behaviour.route)];
+    case "checkpoint":
+    case "batch":
+      return [...compositionProblems(behaviour), ...routeProblems(behaviour.route)];
+    case "wait":
+    case "include":
+      return compositionProblems(behaviour);
   }
 }
 

@@ -107,7 +107,9 @@ export function runView(given: Partial<RunView> = {}): RunView {
     since: null,
     pausedAt: null,
     reason: null,
+    updates: [],
     current: "approve",
+    awaits: null,
     visits: [
       visit("status", { output: { clean: true, branch: "main" } }),
       visit("tests", { attempt: 2, startedAt: now - 48_000, endedAt: now - 3_000, output: { passed: 312 } }),

@@ -1,5 +1,7 @@
 /** `pawl answer`: a person's answer to one decision, then its run goes on. */
 import { PawlError } from "../../errors.ts";
+import type { DecisionView, EmbeddedHost } from "../../host/api.ts";
+import { runIdPattern } from "../../ids.ts";
 import { driveRun } from "../drive.ts";
 import type { Environment } from "../environment.ts";
 import { exitCodes, RefusedError, type ExitCode } from "../exitCodes.ts";
@@ -15,7 +17,7 @@ export function answerDecision(request: Extract<Request, { command: "answer" }>,
   requirePerson(environment, "answer a decision");
   const given = textOf(request, environment.cwd);
   return owning(environment, async (host) => {
-    const decision = await host.decision(request.decision);
+    const decision = await decisionOf(host, request.decision);
     const found = findChoice(request.choice, decision.request.choices);
     // A settled decision answers for itself, whatever was typed: it says who won.
     if ("problem" in found && decision.state === "open")
@@ -33,6 +35,19 @@ export function answerDecision(request: Extract<Request, { command: "answer" }>,
     if (!environment.json) environment.out(`${recordedLine(result, choice, environment.clock.now())}\n\n`);
     return driveRun(host, decision.run, environment);
   });
+}
+
+/** By its code or id, or the open one of a run that is named by its whole id. */
+async function decisionOf(host: EmbeddedHost, typed: string): Promise<DecisionView> {
+  if (!runIdPattern.test(typed)) return host.decision(typed);
+  const run = await host.run(typed);
+  const open = run.decisions.find(({ state }) => state === "open");
+  if (open) return open;
+  const hint =
+    run.awaits?.kind === "checkpoint"
+      ? `It waits at checkpoint ${run.awaits.node}: \`pawl answer ${run.id} --input-json JSON\``
+      : "Look at it: " + `\`pawl show ${run.id}\``;
+  throw new PawlError("unknownDecision", `No decision of run ${run.id} is open. ${hint} Nothing was answered.`, { subject: run.id });
 }
 
 function textOf({ text, options: { textFile } }: Extract<Request, { command: "answer" }>, cwd: string): string | undefined {

@@ -1,19 +1,30 @@
 /** What waits for a person, in a few lines each; pure. */
 import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
-import type { DecisionView, EffectView } from "../../host/api.ts";
+import type { AwaitedView, DecisionView, EffectView } from "../../host/api.ts";
 import { deadlineText } from "./deadline.ts";
+import { nodePath } from "../../visitNames.ts";
 import { age, localTime } from "./time.ts";
 
 /** Who is asked, since when, until when and what happens then. */
 export function decisionFacts(decision: DecisionView, now: number): string {
   const deadline = deadlineText(decision, now);
-  const facts = [`for ${visibleLine(decision.audience)}`, `node ${visibleLine(decision.node)}`, `open for ${age(now - decision.createdAt)}`];
+  const facts = [
+    `for ${visibleLine(decision.audience)}`,
+    `node ${visibleLine(nodePath(decision.visit) || decision.node)}`,
+    `open for ${age(now - decision.createdAt)}`,
+  ];
   return (deadline === "" ? facts : [...facts, deadline]).join(" · ");
 }
 
 export function openDecisionLines(decision: DecisionView, now: number, width: number): readonly string[] {
   return [...wrap(`Decision ${decision.code}: ${visibleLine(decision.title)}`, width), ...indented(decisionFacts(decision, now), width)];
+}
+
+/** What a checkpoint asks for. */
+export function checkpointLines({ node, title, prompt }: Extract<AwaitedView, { kind: "checkpoint" }>, width: number): readonly string[] {
+  const lines = prompt === "" ? [] : prompt.split("\n").flatMap((line) => indented(visibleLine(line), width));
+  return [...wrap(`Checkpoint ${visibleLine(node)}: ${visibleLine(title)}`, width), ...lines];
 }
 
 function indented(text: string, width: number): readonly string[] {
@@ -32,8 +43,5 @@ export function ambiguousLines(effect: EffectView, now: number, width: number): 
   );
 }
 
-/** The node an effect works for, from its visit `<run>/graph/<node>.<n>`; the effect's type where it has none. */
-export function nodeOf(effect: Pick<EffectView, "visit" | "type">): string {
-  const last = effect.visit?.split("/").at(-1);
-  return visibleLine(last === undefined ? effect.type : last.replace(/\.[0-9]+$/, ""));
-}
+/** The node an effect works for, as people call it; the effect's type where it has none. */
+export const nodeOf = ({ visit, type }: Pick<EffectView, "visit" | "type">): string => visibleLine((visit === null ? "" : nodePath(visit)) || type);

@@ -4,7 +4,7 @@ import { visibleLine } from "../../text/visible.ts";
 import type { DecisionView, EffectView, RunSummary } from "../../host/api.ts";
 import type { Page } from "../../../persistence/store.ts";
 import { nodeOf } from "./attention.ts";
-import { deadlineText } from "./deadline.ts";
+import { deadlineText, untilText } from "./deadline.ts";
 import { answerCommands, commandLines, nextCommands, settleCommands, type CommandLine, type NextCommand } from "./next.ts";
 import type { Paint } from "./style.ts";
 import { tableLines, type Cell, type Column } from "./table.ts";
@@ -54,10 +54,12 @@ export function situation(run: RunSummary, now: number): string {
     const deadline = deadlineText(first, now);
     return `decision ${first.code} "${visibleLine(first.title)}"${deadline === "" ? "" : `, ${deadline}`}${open.length > 1 ? `, and ${open.length - 1} more` : ""}`;
   }
+  if (run.awaits?.kind === "checkpoint") return `checkpoint ${visibleLine(run.awaits.node)} "${visibleLine(run.awaits.title)}"`;
   const [unknown] = run.ambiguous;
   if (unknown) return `unknown outcome of ${nodeOf(unknown)}${run.ambiguous.length > 1 ? ` and ${run.ambiguous.length - 1} more` : ""}`;
   if (run.reason) return `${run.reason.code}: ${visibleLine(run.reason.message)}`;
-  return run.current === null ? "" : visibleLine(run.current);
+  const until = run.awaits?.kind === "time" ? `, ${untilText(run.awaits, now)}` : "";
+  return run.current === null ? "" : `${visibleLine(run.current)}${until}`;
 }
 
 export function decisionLines(page: Page<DecisionView>, context: ListContext): readonly string[] {

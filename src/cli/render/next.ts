@@ -29,11 +29,13 @@ export function settleCommands(effect: EffectView, command: CommandLine): readon
 /** In the order in which they make sense; none for a finished run without unknown outcomes. */
 export function nextCommands(view: RunSummary, command: CommandLine): readonly NextCommand[] {
   const answers = view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, command));
+  const checkpoint = view.awaits?.kind === "checkpoint" ? [{ command: command("answer", view.id, "--input-json", "JSON"), when: "" }] : [];
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command));
   if (isFinal(view.state)) return settlements;
-  const isHeldUp = answers.length === 0 || isPausedBeside(view);
-  const resume = isHeldUp ? [{ command: command("resume", view.id), when: answers.length + settlements.length === 0 ? "" : "Then go on:" }] : [];
-  return [...answers, ...settlements, ...resume];
+  const asked = answers.length + checkpoint.length;
+  const isHeldUp = asked === 0 || isPausedBeside(view);
+  const resume = isHeldUp ? [{ command: command("resume", view.id), when: asked + settlements.length === 0 ? "" : "Then go on:" }] : [];
+  return [...answers, ...checkpoint, ...settlements, ...resume];
 }
 
 /** For a run that goes on without this terminal. */

@@ -3,7 +3,8 @@ import type { RunState } from "../../../persistence/store.ts";
 import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { RunView } from "../../host/api.ts";
-import { ambiguousLines, openDecisionLines } from "./attention.ts";
+import { ambiguousLines, checkpointLines, openDecisionLines } from "./attention.ts";
+import { untilText } from "./deadline.ts";
 import { commandLines, nextCommands, watchCommands, type CommandLine } from "./next.ts";
 import { isFinal, isParked } from "../exitCodes.ts";
 import type { Paint } from "./style.ts";
@@ -36,6 +37,7 @@ export function outcomeLines(view: RunView, context: OutcomeContext): readonly s
     ...(reason === "" ? [] : wrap(reason, width)),
     ...(hasResult ? valueLines(view.result, { width, lines: resultLines }) : []),
     ...view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => openDecisionLines(decision, now, width)),
+    ...(view.awaits?.kind === "checkpoint" ? checkpointLines(view.awaits, width) : []),
     ...view.ambiguous.flatMap((effect) => ambiguousLines(effect, now, width)),
     ...(isOpen ? commandLines([{ command: context.command("show", view.id), when: "Read it whole:" }], width) : []),
     ...(next.length === 0 ? [] : [...(goesOn ? [] : wrap(nextTitle(view), width)), ...commandLines(next, width)]),
@@ -64,8 +66,9 @@ function standing(view: RunView, { stopped, now }: OutcomeContext): string {
   if (stopped === "stopped") return `Stopped. ${name} is safe: everything it has saved is kept.`;
   const waits = view.decisions.some((decision) => decision.state === "open") ? " for an answer" : "";
   const after = view.endedAt === null ? "" : ` after ${duration((view.endedAt ?? now) - view.createdAt)}`;
+  const until = view.awaits?.kind === "time" ? `, ${untilText(view.awaits, now)}` : "";
   const paused = isPausedBeside(view) ? " It is paused too: no further step begins before it is resumed." : "";
-  return `${name} ${sentences[view.state]}${waits}${after}.${paused}`;
+  return `${name} ${sentences[view.state]}${waits}${until}${after}.${paused}`;
 }
 
 /** A host would take it further by itself. */
@@ -73,6 +76,7 @@ const isMoving = (state: RunState): boolean => !isFinal(state) && !isParked(stat
 
 function nextTitle(view: RunView): string {
   if (view.decisions.some((decision) => decision.state === "open")) return "A person answers at a terminal, with one of:";
+  if (view.awaits?.kind === "checkpoint") return "Anybody may answer:";
   if (view.ambiguous.length > 0) return "A person looks whether it happened, then settles it at a terminal.";
   return "Go on with:";
 }

@@ -1,9 +1,12 @@
 /** Everything about one run, for `show`; pure. */
-import { wrap } from "../../text/cells.ts";
+import { truncate, wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { DecisionView, RunView, VisitView } from "../../host/api.ts";
+import { updateLine } from "../progress/update.ts";
 import { decisionScreen } from "../prompt/decisionScreen.ts";
-import { ambiguousLines } from "./attention.ts";
+import { visitPath } from "../../visitNames.ts";
+import { ambiguousLines, checkpointLines } from "./attention.ts";
+import { untilText } from "./deadline.ts";
 import { commandLines, nextCommands, type CommandLine } from "./next.ts";
 import type { Paint } from "./style.ts";
 import { tableLines, type Cell, type Column } from "./table.ts";
@@ -25,7 +28,9 @@ export function runPage(run: RunView, context: PageContext): readonly string[] {
     headLines(run, context),
     visitTable(run, context),
     outputSection(run, context),
+    updateSection(run, context),
     decisionSection(run, context),
+    run.awaits?.kind === "checkpoint" ? checkpointLines(run.awaits, context.width) : [],
     ambiguousSection(run, context),
     nextSection(run, context),
   ];
@@ -36,12 +41,13 @@ function headLines(run: RunView, { now, width, paint }: PageContext): readonly s
   const { word, tone } = runLooks[run.state];
   const current = run.current === null ? "" : ` at ${visibleLine(run.current)}`;
   const since = run.since === null ? "" : ` for ${age(now - run.since)}`;
+  const until = run.awaits?.kind === "time" ? `, ${untilText(run.awaits, now)}` : "";
   const paused = isPausedBeside(run) ? ", and paused" : "";
   const ended = run.endedAt === null ? "" : `, ended ${localTime(run.endedAt, now)} after ${duration(run.endedAt - run.createdAt)}`;
   return [
     ...wrap(visibleLine(run.workflow), width).map((line) => paint("strong", line)),
     ...wrap(run.id, width),
-    ...wrap(`${word}${current}${since}${paused}`, width).map((line) => paint(tone, line)),
+    ...wrap(`${word}${current}${since}${until}${paused}`, width).map((line) => paint(tone, line)),
     ...(run.reason === null ? [] : wrap(`${visibleLine(run.reason.code)}: ${run.reason.message}`, width)),
     ...wrap(`started ${localTime(run.createdAt, now)} (${age(now - run.createdAt)} ago)${ended}`, width),
     "",
@@ -81,6 +87,17 @@ function outputSection(run: RunView, context: PageContext): readonly string[] {
   });
 }
 
+/** What steps published last: of finished ones too. */
+function updateSection({ updates }: RunView, { now, width, paint }: PageContext): readonly string[] {
+  if (updates.length === 0) return [];
+  return [
+    paint("quiet", "Updates"),
+    ...updates.map((update) =>
+      truncate(`  ${visibleLine(update.node)}  ${updateLine(update, Math.max(1, width))}  (${age(now - update.updatedAt)} ago)`, width),
+    ),
+  ];
+}
+
 function decisionSection(run: RunView, { now, width, paint }: PageContext): readonly string[] {
   // An open one is shown whole: whoever answers it by its code alone must be able to read it first.
   return run.decisions.flatMap((decision) =>
@@ -109,8 +126,8 @@ function nextSection(run: RunView, { command, paint, width }: PageContext): read
   return next.length === 0 ? [] : [paint("quiet", "Next"), ...commandLines(next, width)];
 }
 
-/** The last part of a visit's id: node and number. */
-const visitName = (visit: VisitView): string => visibleLine(visit.id.split("/").at(-1) ?? visit.id);
+/** Node and number, after those of the nodes that include it. */
+const visitName = (visit: VisitView): string => visibleLine(visitPath(visit.id));
 
 function titled(title: string, value: unknown, { width, paint }: { readonly width: number; readonly paint: Paint }): readonly string[] {
   const indent = width > 12 ? "  " : "";

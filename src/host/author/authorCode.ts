@@ -1,11 +1,14 @@
 /** Everything that the host asks of author code, as data in and data out, so that it may run in this process or in another one.
  *  Author code never gets a store: what it may read is handed over, and what it gives is checked by the host's own rules. */
+import type { UpdateReceipt, UpdateRequest } from "../../../machines/contracts/update.ts";
 import type { Failure } from "../../workflow/context.ts";
 import type { Executed } from "../../workflow/execute.ts";
 import type { Graph } from "../../workflow/graph.ts";
 import type { PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import type { ShellSpec } from "../../workflow/shellStep.ts";
+import type { EffectOutcome, Observed } from "../../runtime/executor.ts";
+import type { AuthorMachine, PromiseCall, StepAnswer, StepRequest } from "./authorMachine.ts";
 
 /** A workflow file, or a name to find, that is about to be started. */
 export interface LoadRequest {
@@ -23,6 +26,8 @@ export interface LoadedSources {
   readonly name: string;
   readonly graph: Graph;
   readonly graphDigest: string;
+  /** Graphs of the workflows that it includes. */
+  readonly included: readonly Graph[];
   /** Digest of the source closure, which is the hash of the first blob. */
   readonly source: string;
   readonly blobs: readonly Uint8Array[];
@@ -35,10 +40,12 @@ export interface StoredWorkflow {
   readonly cwd: string;
 }
 
-/** A run's input as JSON text: what it was started with, or what the schema made of that (`isParsed`). */
+/** The input of a run, or of a workflow that it includes, as JSON text: what it was started with, or what the schema made of that (`isParsed`). */
 export interface StoredInput {
   readonly json: string;
   readonly isParsed: boolean;
+  /** The visit that includes the workflow whose input it is; absent: the run's own. */
+  readonly of?: string;
 }
 
 export interface StoredRun extends StoredWorkflow {
@@ -53,6 +60,7 @@ export type StoredResult =
 
 /** One attempt of one visit. */
 export interface VisitCall extends StoredRun {
+  /** `sub/inner` for a node of the workflow that `sub` includes; input and results are then those of that workflow. */
   readonly node: string;
   /** The visit's id. */
   readonly visit: string;
@@ -70,6 +78,10 @@ export interface Watch {
   readonly signal: AbortSignal;
   /** A line that the code printed. */
   report(line: string): void;
+  /** A sign of life, where the code gives one. */
+  heartbeat?(): void;
+  /** What an action publishes; absent where nothing may be. It resolves when it is stored. */
+  readonly update?: (update: UpdateRequest) => Promise<UpdateReceipt>;
 }
 
 /** What `prepare` found: the parsed input where that is JSON and differs from the given one. */
@@ -96,6 +108,14 @@ export interface AuthorCode {
   prepareNode(call: VisitCall, watch: Watch): Promise<PreparedNode>;
   /** What somebody else gave as a node's output (an agent, a person, a machine), against the node's schema and rules. */
   acceptNode(call: VisitCall, output: unknown, watch: Watch): Promise<Executed>;
+  /** One step of a machine. At once where that can be. @throws what the machine throws, sourceUnloadable, stepLost */
+  step(machine: AuthorMachine, request: StepRequest): StepAnswer | Promise<StepAnswer>;
+  /** Runs a volatile action that a step has named, if it is there still. */
+  perform(machine: AuthorMachine, name: string): Promise<void>;
+  /** Runs a promise that a machine invokes. */
+  promise(machine: AuthorMachine, call: PromiseCall, watch: Watch): Promise<EffectOutcome>;
+  /** Whether an earlier attempt of it happened, by its own `observe`; null when it has none, or cannot tell. */
+  observe(machine: AuthorMachine, call: PromiseCall, watch: Watch): Promise<Observed>;
   /** What a person confirms in place of a node's output, against the node's schema. */
   acceptOutput(workflow: StoredWorkflow, node: string, output: unknown): Promise<Executed>;
   /** Ends what is still running; nothing may be asked afterwards. */

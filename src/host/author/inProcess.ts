@@ -1,4 +1,6 @@
 /** Author code in the process that asks: of an embedded host, and of a worker. Keeps definitions and parsed inputs ready. */
+import type { AnyStateMachine } from "xstate";
+import { PawlError } from "../../errors.ts";
 import { jsonText } from "../../json.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { callbackContext, type AnyContext, type NodeResult } from "../../workflow/context.ts";
@@ -9,9 +11,16 @@ import { loadStoredWorkflow, loadWorkflow } from "../../workflow/loader.ts";
 import { acceptNode } from "../../workflow/acceptNode.ts";
 import { prepareNode, type PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
+import { includedGraphs, workflowOf } from "../../workflow/included.ts";
 import { parseShell, shellSpec, type ShellSpec } from "../../workflow/shellStep.ts";
 import { parsedInput } from "../input.ts";
+import { nodeMachine } from "../../workflow/machineStep.ts";
+import type { EffectOutcome, Observed } from "../../runtime/executor.ts";
+import { machinePromise, type MachinePromise } from "../../runtime/promises.ts";
+import { StepAnswers } from "../../runtime/stepAnswers.ts";
+import type { StepAnswer, StepRequest } from "../../runtime/stepWire.ts";
 import { WeightedCache } from "../weightedCache.ts";
+import { machineAt, type AuthorMachine, type PromiseCall } from "./authorMachine.ts";
 import type {
   AuthorCode,
   LoadedSources,
@@ -40,6 +49,9 @@ export interface InProcessOptions {
 export class InProcess implements AuthorCode {
   private readonly options: InProcessOptions;
   private readonly definitions = new Map<string, Promise<AnyWorkflow>>();
+  /** Those of them that are loaded. */
+  private readonly loaded = new Map<string, AnyWorkflow>();
+  private readonly answers = new StepAnswers();
   private readonly inputs = new WeightedCache<{ readonly value: unknown }>(inputWeightLimit);
 
   constructor(options: InProcessOptions) {
@@ -50,7 +62,14 @@ export class InProcess implements AuthorCode {
     const { definition, sources } = await loadWorkflow(resolveWorkflow(workflow, { cwd, home: userHome }));
     await parsedInput(definition, input, workflow);
     const { name, graph, graphDigest } = definition;
-    return { name, graph, graphDigest, source: sources.digest, blobs: sources.blobs.map(({ bytes }) => bytes) };
+    return {
+      name,
+      graph,
+      graphDigest,
+      included: [...includedGraphs(definition).values()],
+      source: sources.digest,
+      blobs: sources.blobs.map(({ bytes }) => bytes),
+    };
   }
 
   async ready(run: StoredRun): Promise<void> {
@@ -65,7 +84,7 @@ export class InProcess implements AuthorCode {
 
   async execute(call: VisitCall, watch: Watch): Promise<Executed> {
     const { definition, context } = await this.visit(call, watch);
-    return executeNode(definition, call.node, context, this.options.clock);
+    return executeNode(definition, call.node, context, this.options.clock, watch.update);
   }
 
   async shellSpec(call: VisitCall, watch: Watch): Promise<ShellSpec> {
@@ -88,6 +107,26 @@ export class InProcess implements AuthorCode {
     return acceptNode(definition, call.node, context, output);
   }
 
+  step(machine: AuthorMachine, request: StepRequest): StepAnswer | Promise<StepAnswer> {
+    const there = this.loaded.get(nameOf(machine));
+    if (there) return this.answers.answer(machineIn(there, machine), request);
+    return this.definition(machine).then((definition) => this.answers.answer(machineIn(definition, machine), request));
+  }
+
+  async perform(_machine: AuthorMachine, name: string): Promise<void> {
+    this.answers.perform(name);
+  }
+
+  async promise(machine: AuthorMachine, call: PromiseCall, watch: Watch): Promise<EffectOutcome> {
+    const { run } = await this.promiseOf(machine, call.src);
+    return run({ ...call, signal: watch.signal, report: (line) => watch.report(line), heartbeat: () => watch.heartbeat?.() });
+  }
+
+  async observe(machine: AuthorMachine, call: PromiseCall, { signal }: Watch): Promise<Observed> {
+    const { observe } = await this.promiseOf(machine, call.src);
+    return observe ? observe({ ...call, signal }) : null;
+  }
+
   async acceptOutput(workflow: StoredWorkflow, node: string, output: unknown): Promise<Executed> {
     return acceptOutput(await this.definition(workflow), node, output);
   }
@@ -97,34 +136,53 @@ export class InProcess implements AuthorCode {
 
   /** Loads once for all that ask at the same time; a failure is not kept. */
   private definition({ source, graph }: Pick<StoredWorkflow, "source" | "graph">): Promise<AnyWorkflow> {
-    const key = `${source} ${graph}`;
+    const key = nameOf({ source, graph });
     const there = this.definitions.get(key);
     if (there) return there;
     const loading = this.options.directoryOf(source).then((directory) => loadStoredWorkflow(directory, { sourceDigest: source, graphDigest: graph }));
     this.definitions.set(key, loading);
-    loading.catch(() => this.definitions.delete(key));
+    loading.then(
+      (definition) => this.definitions.get(key) === loading && this.loaded.set(key, definition),
+      () => this.definitions.delete(key),
+    );
     const [oldest] = this.definitions.keys();
-    if (this.definitions.size > definitionLimit && oldest !== undefined) this.definitions.delete(oldest);
+    if (this.definitions.size > definitionLimit && oldest !== undefined) {
+      this.definitions.delete(oldest);
+      this.loaded.delete(oldest);
+    }
     return loading;
   }
 
+  private async promiseOf(machine: AuthorMachine, src: string): Promise<MachinePromise> {
+    const of = machineIn(await this.definition(machine), machine);
+    const promise = machinePromise(of, src);
+    if (!promise) throw new PawlError("internal", `Machine "${of.id}" has no promise "${src}".`, { subject: of.id });
+    return promise;
+  }
+
   private async inputOf(definition: AnyWorkflow, { run, input }: StoredRun): Promise<unknown> {
-    const known = this.inputs.get(run);
+    const of = input.of ?? run;
+    const known = this.inputs.get(of);
     if (known) return known.value;
     const value = await readInput(definition, input);
-    this.inputs.set(run, { value }, inputWeight + input.json.length);
+    this.inputs.set(of, { value }, inputWeight + input.json.length);
     return value;
   }
 
   private async visit(call: VisitCall, { signal }: Watch): Promise<{ readonly definition: AnyWorkflow; readonly context: AnyContext }> {
     const { node, visit, attempt, idempotencyKey, now } = call;
     const definition = await this.definition(call);
-    const nodes = definition.graph.nodes.map(({ id }) => id);
-    const input = await this.inputOf(definition, call);
+    const { workflow } = workflowOf(definition, node);
+    const nodes = workflow.graph.nodes.map(({ id }) => id);
+    const input = await this.inputOf(workflow, call);
     const results = Object.fromEntries(Object.entries(call.results).map(([name, result]) => [name, readResult(result)]));
     return { definition, context: callbackContext(node, nodes, { input, results, signal, visit, attempt, idempotencyKey, now }) };
   }
 }
+
+const nameOf = ({ source, graph }: Pick<StoredWorkflow, "source" | "graph">): string => `${source} ${graph}`;
+
+const machineIn = (definition: AnyWorkflow, { node, path }: AuthorMachine): AnyStateMachine => machineAt(nodeMachine(definition, node), path);
 
 async function readInput(definition: AnyWorkflow, { json, isParsed }: StoredInput): Promise<unknown> {
   const value: unknown = JSON.parse(json);

@@ -39,6 +39,8 @@ export function perform(request: HostRequest, host: DaemonHost, ledger: Ledger, 
       return once(() => host.start(request.body));
     case "answer":
       return once(() => host.answer(request.body));
+    case "answerCheckpoint":
+      return once(() => host.answerCheckpoint(request.body));
     case "cancel":
       return onceRun(() => host.cancel(request.body.id, request.body.by));
     case "pause":

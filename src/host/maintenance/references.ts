@@ -1,6 +1,7 @@
-/** Blobs that runs name by hash outside of the database's columns: their graph, and the manifest and files of their sources. */
+/** Blobs that runs name by hash outside of the database's columns: their graphs, and the manifest and files of their sources. */
 import type { RunRow, Store } from "../../../persistence/store.ts";
 import { messageOf } from "../../errors.ts";
+import { Graph } from "../../workflow/graph.ts";
 import { SourceManifest } from "../../workflow/identity.ts";
 import { everyPage } from "../values.ts";
 
@@ -11,6 +12,7 @@ export class RunReferences {
   private readonly store: Pick<Store, "blob">;
   private readonly counts = new Map<string, number>();
   private readonly files = new Map<string, Promise<readonly string[]>>();
+  private readonly graphs = new Map<string, Promise<readonly string[]>>();
 
   /** Nothing is counted yet: for one run's own references. */
   constructor(store: Pick<Store, "blob">) {
@@ -25,11 +27,13 @@ export class RunReferences {
     return references;
   }
 
-  /** What a run names, its graph first, then its manifest and its files. */
+  /** What a run names: its graph and those of the workflows that it includes, its manifest and its files. */
   async of({ sourceDigest, graphDigest }: Named): Promise<readonly string[]> {
     const known = this.files.get(sourceDigest) ?? filesOf(this.store, sourceDigest);
     this.files.set(sourceDigest, known);
-    return [graphDigest, sourceDigest, ...(await known)];
+    const graphs = this.graphs.get(graphDigest) ?? graphsOf(this.store, graphDigest);
+    this.graphs.set(graphDigest, graphs);
+    return [...(await graphs), sourceDigest, ...(await known)];
   }
 
   isNamed(hash: string): boolean {
@@ -44,6 +48,23 @@ export class RunReferences {
   /** The other way: it stays after all. */
   async restore(row: Named): Promise<void> {
     for (const hash of await this.of(row)) this.counts.set(hash, (this.counts.get(hash) ?? 0) + 1);
+  }
+}
+
+/** The graph itself, and those of the workflows that it includes, however deep; of one that is missing or damaged only itself. */
+export async function graphsOf(store: Pick<Store, "blob">, digest: string, found = new Set<string>()): Promise<readonly string[]> {
+  if (found.has(digest)) return [...found];
+  found.add(digest);
+  const bytes = await store.blob(digest);
+  for (const included of bytes === null ? [] : includedIn(bytes)) await graphsOf(store, included, found);
+  return [...found];
+}
+
+function includedIn(bytes: Uint8Array): readonly string[] {
+  try {
+    return Graph.parse(JSON.parse(Buffer.from(bytes).toString("utf8"))).nodes.flatMap(({ include }) => (include ? [include.graph] : []));
+  } catch {
+    return []; // `doctor` reports a blob that is not what it was
   }
 }
 

@@ -89,7 +89,10 @@ function stuckRun(run: RunSummary, isOwned: boolean): readonly Finding[] {
   }
 }
 
-function waiting({ id, decisions, current }: RunSummary): readonly Finding[] {
+function waiting({ id, decisions, current, awaits }: RunSummary): readonly Finding[] {
+  if (awaits?.kind === "time") return [finding("note", id, `Run ${id} waits at ${awaits.node} until ${new Date(awaits.dueAt).toISOString()}.`)];
+  if (awaits?.kind === "checkpoint")
+    return [finding("note", id, `Run ${id} waits for an answer at checkpoint ${awaits.node}.`, ["answer", id, "--input-json", "JSON"])];
   const open = decisions.filter(({ state }) => state === "open");
   if (open.length === 0) return [finding("fault", id, `Run ${id} waits at ${current ?? "an unknown node"}, and no decision of it is open.`, ["cancel", id])];
   return open.map((decision) =>

@@ -7,7 +7,7 @@ import { canonicalJson } from "../../digest.ts";
 import type { DefinitionRegistry } from "../../runtime/definition.ts";
 import { viewOfRecord } from "../snapshots.ts";
 import { everyPage } from "../values.ts";
-import { readManifest, RunReferences } from "./references.ts";
+import { graphsOf, readManifest, RunReferences } from "./references.ts";
 import { count, finding, type Check, type Finding } from "./report.ts";
 
 /** What a person does about a database that is not as it was written. */
@@ -128,7 +128,7 @@ export async function checkBlobs(store: SqliteStore): Promise<Check> {
     for (const { id, graphDigest, sourceDigest } of runs) {
       const missing = (what: string, hash: string): Finding =>
         finding("fault", id, `Run ${id}: its ${what} (${hash}) is missing from the database. ${putBack}`);
-      if (!(await store.hasBlob(graphDigest))) findings.push(missing("graph", graphDigest));
+      for (const graph of await graphsOf(store, graphDigest)) if (!(await store.hasBlob(graph))) findings.push(missing("graph", graph));
       const manifest = await readManifest(store, sourceDigest);
       if ("problem" in manifest) findings.push(finding("fault", id, `Run ${id}: the list of its sources (${sourceDigest}) ${manifest.problem}. ${putBack}`));
       else for (const file of manifest.files) if (!(await store.hasBlob(file))) findings.push(missing("source", file));

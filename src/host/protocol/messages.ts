@@ -7,6 +7,7 @@ import { firstIssue } from "./envelope.ts";
 import { malformed } from "./lines.ts";
 import {
   AnswerResultSchema,
+  CheckpointResultSchema,
   decisionStates,
   DecisionViewSchema,
   EffectViewSchema,
@@ -82,6 +83,17 @@ export const requests = {
       source: z.strictObject({ kind: z.enum(["human", "model", "program"]), channel: z.string().max(1024), actor: z.string().max(1024) }),
     }),
     value: AnswerResultSchema,
+    changes: true,
+  },
+  answerCheckpoint: {
+    body: z.strictObject({
+      run: id,
+      visit: id.exactOptional(),
+      output: z.unknown(),
+      idempotencyKey: z.string().min(1).max(512),
+      source: z.strictObject({ kind: z.enum(["human", "model", "program"]), channel: z.string().max(1024), actor: z.string().max(1024) }),
+    }),
+    value: CheckpointResultSchema,
     changes: true,
   },
   cancel: { body: z.strictObject({ id, by: z.enum(["user", "agent"]) }), value: RunViewSchema, changes: true },

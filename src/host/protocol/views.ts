@@ -1,8 +1,9 @@
 /** The views of api.ts as schemas: what a host may answer, checked by the client before anybody reads it. HOST-43. */
 import { z } from "zod";
+import { Progress } from "../../../machines/contracts/progress.ts";
 import { DecisionChannelRequest, DecisionReceipt } from "../../../machines/contracts/decision.ts";
 import type { DecisionState, EffectState, RunState } from "../../../persistence/store.ts";
-import type { AnswerResult, DecisionView, EffectView, RunEvent, RunSummary, RunView, VisitView } from "../api.ts";
+import type { AnswerResult, CheckpointResult, DecisionView, EffectView, RunEvent, RunSummary, RunView, UpdateView, VisitView } from "../api.ts";
 
 /** A schema that covers a type: what it gives fits `V`, and it knows every key of `V`. */
 const covers =
@@ -93,6 +94,20 @@ const VisitViewSchema = covers<VisitView>()(
   }),
 );
 
+const UpdateViewSchema = covers<UpdateView>()(
+  z.strictObject({
+    type: z.string(),
+    key: z.string(),
+    visit: id,
+    node: z.string(),
+    revision: z.int().min(1),
+    data: z.unknown(),
+    progress: Progress.extend({ perSecond: z.number().nullable(), remainingMs: z.number().nullable() }).nullable(),
+    createdAt: time,
+    updatedAt: time,
+  }),
+);
+
 const summary = {
   id,
   workflow: z.string(),
@@ -104,12 +119,20 @@ const summary = {
   since: time.nullable(),
   pausedAt: time.nullable(),
   current: z.string().nullable(),
+  awaits: z
+    .discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("time"), visit: id, node: z.string(), dueAt: time }),
+      z.strictObject({ kind: z.literal("checkpoint"), visit: id, node: z.string(), title: z.string(), prompt: z.string() }),
+    ])
+    .nullable(),
   decisions: z.array(DecisionViewSchema),
   ambiguous: z.array(EffectViewSchema),
 };
 
 export const RunSummarySchema = covers<RunSummary>()(z.strictObject(summary));
-export const RunViewSchema = covers<RunView>()(z.strictObject({ ...summary, input: z.unknown(), result: z.unknown(), visits: z.array(VisitViewSchema) }));
+export const RunViewSchema = covers<RunView>()(
+  z.strictObject({ ...summary, input: z.unknown(), result: z.unknown(), visits: z.array(VisitViewSchema), updates: z.array(UpdateViewSchema) }),
+);
 
 export const AnswerResultSchema = covers<AnswerResult>()(
   z.strictObject({
@@ -118,6 +141,10 @@ export const AnswerResultSchema = covers<AnswerResult>()(
     message: z.string(),
     decision: DecisionViewSchema.nullable(),
   }),
+);
+
+export const CheckpointResultSchema = covers<CheckpointResult>()(
+  z.strictObject({ status: z.enum(["accepted", "duplicate", "refused"]), code: z.string().nullable(), message: z.string(), visit: id }),
 );
 
 export const RunEventSchema = z.discriminatedUnion("kind", [
@@ -133,5 +160,15 @@ export const RunEventSchema = z.discriminatedUnion("kind", [
     at: time,
   }),
   z.strictObject({ kind: z.literal("line"), run: id, visit: id, node: z.string(), text: z.string(), at: time }),
+  z.strictObject({ kind: z.literal("update"), run: id, update: UpdateViewSchema, at: time }),
+  z.strictObject({
+    kind: z.literal("notification"),
+    run: id,
+    visit: id,
+    node: z.string(),
+    as: z.enum(["progress", "final"]),
+    text: z.string(),
+    at: time,
+  }),
   z.strictObject({ kind: z.literal("decision"), run: id, decision: id, state: decisionStates, at: time }),
 ]) satisfies z.ZodType<RunEvent>;

@@ -1,6 +1,7 @@
 /** The JSON texts of a call: each is sent once while both sides keep it. Both keep the same ones, because both see the same texts in the same order. */
 import { WeightedCache } from "../weightedCache.ts";
 import type { StoredResult, StoredRun, VisitCall } from "../author/authorCode.ts";
+import type { PromiseCall } from "../author/authorMachine.ts";
 import type { Body } from "./messages.ts";
 
 /** Characters that are kept on the worker's side. */
@@ -58,11 +59,13 @@ export class ReceivedTexts {
 type WireRun = Body<"ready">["call"];
 type WireVisit = Body<"execute">["call"];
 
-const inputText = ({ run, input }: StoredRun): Text => ({ key: `${input.isParsed ? "parsed" : "given"} ${run}`, json: input.json });
+const inputText = ({ run, input }: StoredRun): Text => ({ key: `${input.isParsed ? "parsed" : "given"} ${input.of ?? run}`, json: input.json });
+
+const ofVisit = ({ of }: { readonly of?: string | undefined }): { readonly of?: string } => (of === undefined ? {} : { of });
 
 export function packRun(stored: StoredRun): { readonly call: WireRun; readonly texts: readonly Text[] } {
   const { source, graph, cwd, run, input } = stored;
-  return { call: { source, graph, cwd, run, input: { text: 0, isParsed: input.isParsed } }, texts: [inputText(stored)] };
+  return { call: { source, graph, cwd, run, input: { text: 0, isParsed: input.isParsed, ...ofVisit(input) } }, texts: [inputText(stored)] };
 }
 
 export function packVisit(visitCall: VisitCall): { readonly call: WireVisit; readonly texts: readonly Text[] } {
@@ -86,12 +89,24 @@ export function textAt(texts: readonly string[], place: number): string {
 }
 
 export function unpackRun({ input, ...call }: WireRun, texts: readonly string[]): StoredRun {
-  return { ...call, input: { json: textAt(texts, input.text), isParsed: input.isParsed } };
+  return { ...call, input: { json: textAt(texts, input.text), isParsed: input.isParsed, ...ofVisit(input) } };
 }
 
 export function unpackVisit({ input, results, ...call }: WireVisit, texts: readonly string[]): VisitCall {
   const read: { [node: string]: StoredResult } = {};
   for (const [name, result] of Object.entries(results))
     read[name] = result.status === "accepted" ? { status: result.status, visit: result.visit, json: textAt(texts, result.text) } : result;
-  return { ...call, input: { json: textAt(texts, input.text), isParsed: input.isParsed }, results: read };
+  return { ...call, input: { json: textAt(texts, input.text), isParsed: input.isParsed, ...ofVisit(input) }, results: read };
+}
+
+export function packPromise({ src, input, key, idempotencyKey, attempt }: PromiseCall): {
+  readonly call: Body<"promise">["call"];
+  readonly texts: readonly Text[];
+} {
+  const call = { src, key, idempotencyKey, attempt };
+  return input === undefined ? { call, texts: [] } : { call: { ...call, input: 0 }, texts: [{ key: null, json: JSON.stringify(input) }] };
+}
+
+export function unpackPromise({ input, ...call }: Body<"promise">["call"], texts: readonly string[]): PromiseCall {
+  return { ...call, input: input === undefined ? undefined : JSON.parse(textAt(texts, input)) };
 }

@@ -40,17 +40,19 @@ export function toWire(error: unknown): WireError {
   };
 }
 
-/** An error of author code, as the runtime tells such apart: by name, reason, code and `retryAfterMs`. */
+/** An error of author code, as the runtime tells such apart: by name, reason, code and `retryAfterMs`; `path` is the wrong field of an output. */
 class AuthorError extends Error {
   readonly reason?: string;
   readonly code?: string;
   readonly retryAfterMs?: number;
-  constructor({ name, message, code, reason, retryAfterMs }: WireError) {
+  readonly path?: string;
+  constructor({ name, message, code, reason, retryAfterMs, path }: WireError) {
     super(message);
     this.name = name;
     if (reason !== null) this.reason = reason;
     if (code !== null) this.code = code;
     if (retryAfterMs !== null) this.retryAfterMs = retryAfterMs;
+    if (path !== null) this.path = path;
   }
 }
 

@@ -1,8 +1,12 @@
 /** What a node factory returns: its kind and data, and the author's callbacks. The limits are checked when the workflow is built, where the node's name is known. */
+import type { AnyStateMachine } from "xstate";
 import type { ZodType } from "zod";
 import type { RetryPolicy } from "../../../machines/define.ts";
 import type { AnyContext, Callback } from "../context.ts";
 import type { Choices } from "../choices.ts";
+import type { AnyWorkflow } from "../definition.ts";
+import type { AgentValidation, ChooseOption } from "./agent.ts";
+import type { BatchCommand } from "./batch.ts";
 import type { DecisionRequestParts, DecisionTimeout } from "./humanDecision.ts";
 import type { ShellOptions, ShellResult } from "./shell.ts";
 
@@ -28,12 +32,51 @@ export type NodeBehaviour =
       readonly route: Routing | null;
     }
   | {
+      readonly kind: "agent";
+      readonly prompt: Setting<AnyContext, string>;
+      readonly output: ZodType | null;
+      readonly validate: AgentValidation | null;
+      readonly route: Routing | null;
+    }
+  | {
+      readonly kind: "choose";
+      readonly prompt: Setting<AnyContext, string>;
+      readonly choices: { readonly [id: string]: ChooseOption };
+      readonly validate: AgentValidation | null;
+    }
+  | { readonly kind: "assistantMessage"; readonly prompt: Setting<AnyContext, string> }
+  | { readonly kind: "notify"; readonly text: Setting<AnyContext, string>; readonly as: "progress" | "final" }
+  | {
       readonly kind: "humanDecision";
       readonly audience: Setting<AnyContext, string>;
       readonly choices: Choices;
       readonly request: Callback<AnyContext, DecisionRequestParts | Promise<DecisionRequestParts>>;
       readonly onTimeout: Setting<AnyContext, DecisionTimeout | undefined>;
-    };
+    }
+  | {
+      readonly kind: "machine";
+      readonly machine: AnyStateMachine;
+      readonly input: Callback<AnyContext, unknown> | null;
+      readonly output: ZodType | null;
+      readonly route: Routing | null;
+    }
+  | {
+      readonly kind: "checkpoint";
+      readonly title: Setting<AnyContext, string> | undefined;
+      readonly prompt: Setting<AnyContext, string> | undefined;
+      readonly output: ZodType;
+      readonly route: Routing | null;
+    }
+  | { readonly kind: "include"; readonly child: AnyWorkflow; readonly input: Setting<AnyContext, unknown> }
+  | {
+      readonly kind: "batch";
+      readonly commands: Setting<AnyContext, readonly BatchCommand[]>;
+      readonly concurrency: number;
+      readonly stopOnFailure: boolean;
+      readonly allowNonZeroExit: boolean;
+      readonly route: Routing | null;
+    }
+  | { readonly kind: "wait"; readonly forMs: Setting<AnyContext, number> | undefined; readonly until: Setting<AnyContext, number | Date> | undefined };
 
 export type Routing = (output: unknown) => string | Promise<string>;
 
