@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openStore } from "../../persistence/openStore.ts";
 import { openReader } from "../../src/host/embedded.ts";
 import { fakeClock } from "../../src/runtime/clock.ts";
@@ -133,7 +133,7 @@ test("HOST-13 a mistyped code answers nothing and the near ones are named; a ful
   expect((await host.decision(code)).state).toBe("accepted");
 });
 
-test("HOST-14 a deadline that passed while nothing ran takes effect when the directory is opened, and an answer after it is told so", async () => {
+test("HOST-14 case 106 a deadline that passed while nothing ran takes effect when the directory is opened, and an answer after it is told so", async () => {
   const project = new Project();
   const file = project.workflow(
     `${askNode(undefined, `, onTimeout: { afterMs: 60_000, response: { choice: "stop" } }`)}.node("after", compute(() => "after")).node("end", compute(() => "ended"))`,
@@ -154,6 +154,23 @@ test("HOST-14 a deadline that passed while nothing ran takes effect when the dir
     result: "ended",
     decisions: [{ state: "defaulted", receipt: { provenance: "timeout" } }],
   });
+});
+
+test("DEC-12 case 104 each decision has the deadline that its input asks for, and none when it asks for none", async () => {
+  const project = new Project();
+  const file = project.workflow(
+    `${askNode(undefined, `, onTimeout: ({ input }) => (input.patience === null ? undefined : { afterMs: input.patience, response: { choice: "stop" } })`)}.node("after", compute(() => "after")).node("end", compute(() => "ended"))`,
+    { input: "z.object({ patience: z.number().nullable() })" },
+  );
+  const clock = fakeClock();
+  const host = await project.open({ clock });
+  const patient = (await project.start(host, file, { patience: null })).id;
+  const hasty = (await project.start(host, file, { patience: 60_000 })).id;
+  expect((await host.drive(patient)).decisions).toMatchObject([{ state: "open", deadlineAt: null, defaultChoice: null }]);
+  expect((await host.drive(hasty)).decisions).toMatchObject([{ state: "open", deadlineAt: clock.now() + 60_000 }]);
+  clock.advance(40 * 24 * 3_600_000);
+  await vi.waitFor(async () => expect(await host.drive(hasty)).toMatchObject({ state: "completed", result: "ended" }));
+  expect(await host.drive(patient)).toMatchObject({ state: "waiting", decisions: [{ state: "open" }] });
 });
 
 test("case 21 a loop that asks again makes a new decision, and the old code answers the old one only", async () => {
