@@ -44,6 +44,7 @@ export const errorKinds = {
   protocolMismatch: "environment",
   // internal: a bug in Pawl or in author code reached the edge
   conflict: "internal",
+  stepLost: "internal",
   closed: "internal",
   protocolBroken: "internal",
   internal: "internal",

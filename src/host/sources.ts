@@ -13,11 +13,14 @@ import { WeightedCache } from "./weightedCache.ts";
 /** Facts of runs that are kept ready: characters of their inputs, and so much besides. */
 const runWeightLimit = 16 * 1024 * 1024;
 const runWeight = 1024;
+/** Runs whose directories are kept ready. */
+const projectLimit = 4096;
 
 export class RunSources {
   private readonly store: Store;
   private readonly home: string;
   private readonly runs = new WeightedCache<StoredRun>(runWeightLimit);
+  private readonly projects = new WeightedCache<string>(projectLimit);
 
   constructor(store: Store, home: string) {
     this.store = store;
@@ -29,6 +32,16 @@ export class RunSources {
     const directory = path.join(this.home, "sources", source);
     await materialise(source, (hash) => this.store.blob(hash), directory);
     return directory;
+  }
+
+  /** The directory that a run was started in; at once when it is known. */
+  project(run: string): string | Promise<string> {
+    const known = this.projects.get(run);
+    if (known !== undefined) return known;
+    return this.given(run).then(({ cwd }) => {
+      this.projects.set(run, cwd, 1);
+      return cwd;
+    });
   }
 
   /** A run as it was started. */

@@ -45,7 +45,11 @@ export function workflowMachineProblems(machine: AnyStateMachine): readonly stri
     if (seen.has(one)) continue;
     seen.add(one);
     const { id } = one;
-    problems.push(...[...new Set(new Rules(one, { inWorkflow: true }).problems())].map((problem) => `machine "${id}": ${problem}`));
+    problems.push(
+      ...[...new Set(new Rules(one, { inWorkflow: true }).problems())].map((problem) =>
+        problem.startsWith(`machine "${id}" `) ? problem : `machine "${id}": ${problem}`,
+      ),
+    );
     for (const src of Object.keys(one.implementations.actors)) {
       const logic = childLogic(one, src);
       if (isMachineLogic(logic)) open.push(logic);
@@ -73,6 +77,8 @@ class Rules {
   private readonly machine: AnyStateMachine;
   private readonly nodes: readonly AnyStateNode[];
   private readonly options: RuleOptions;
+  /** Actions that were refused where they were first met. */
+  private readonly told = new Set<unknown>();
 
   constructor(machine: AnyStateMachine, options: RuleOptions) {
     this.machine = machine;
@@ -155,7 +161,8 @@ class Rules {
   /** An action of a machine in a workflow: nobody executes what it names, but it may be lost. */
   private *custom(found: unknown, name: string | undefined, where: string): Generator<string> {
     const mark = markOf(found);
-    if (mark?.kind === "volatile") return;
+    if (mark?.kind === "volatile" || this.told.has(found)) return;
+    this.told.add(found);
     const which = name === undefined ? `"${(found as { readonly name?: string }).name || "(anonymous)"}"` : `"${name}"`;
     yield mark?.kind === "effect"
       ? `${where} asks for the effect "${mark.type}", which nobody executes in a workflow. ${ownWork}`

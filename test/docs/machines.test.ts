@@ -2,6 +2,7 @@ import type { AnyStateMachine } from "xstate";
 import { test, expect } from "vitest";
 import { decisionMachine } from "../../machines/decisionMachine.ts";
 import { effectMachine } from "../../machines/effectMachine.ts";
+import { machineNode } from "../../machines/nodes/machineNode.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import { RunCommand } from "../../machines/runMachine.ts";
@@ -23,6 +24,7 @@ const pages = [
   ["run", runMachine, "One execution of a workflow for one input.", answersOfRun],
   ["effect", effectMachine, "Work outside the database that a transition asked for."],
   ["decision", decisionMachine, "One question put to people, settled at most once."],
+  ["machine", machineNode, "The node around a machine of its author's: it prepares the input, and accepts the output."],
   ["humanDecision", humanDecisionNode, "The node that prepares a decision, waits for it and ends with its outcome."],
 ] satisfies readonly (readonly [string, AnyStateMachine, string, Silence?])[];
 

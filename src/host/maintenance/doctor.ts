@@ -4,6 +4,7 @@ import { readOwner } from "../../../persistence/lock.ts";
 import { openStore } from "../../../persistence/openStore.ts";
 import { systemClock, type Clock } from "../../runtime/clock.ts";
 import { hostRegistry } from "../catalog.ts";
+import { lookingBack } from "./authorCode.ts";
 import { findRun } from "../lookup.ts";
 import { Reader } from "../reader.ts";
 import { verdictOf, type Check, type DoctorReport, type Finding } from "./report.ts";
@@ -22,10 +23,11 @@ export interface DoctorOptions {
 export async function examine({ home, replay, clock = systemClock }: DoctorOptions): Promise<DoctorReport> {
   const owner = livingOwner(home);
   const opened = await openStore({ home, mode: "reader" });
+  const back = lookingBack(opened.store, home);
   try {
     const { store, path } = opened;
     if (!existsSync(path)) return { home, owner, checks: [], verdict: "ok" };
-    const registry = hostRegistry(store);
+    const registry = hostRegistry(store, back.machine);
     const run = replay === undefined || replay === "" ? null : await findRun(store, replay);
     const looks: readonly (() => Promise<Check>)[] =
       replay === undefined
@@ -43,6 +45,7 @@ export async function examine({ home, replay, clock = systemClock }: DoctorOptio
     for (const look of looks) checks.push(await settled(look, owner !== null));
     return { home, owner, checks, verdict: verdictOf(checks) };
   } finally {
+    await back.close();
     await opened.release();
   }
 }

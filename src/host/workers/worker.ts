@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../../runtime/clock.ts";
 import { messageOf } from "../../errors.ts";
+import { jsonText } from "../../json.ts";
 import type { Executed } from "../../workflow/execute.ts";
 import type { Watch } from "../author/authorCode.ts";
 import { InProcess } from "../author/inProcess.ts";
@@ -10,8 +11,9 @@ import { killOwnGroup } from "../processes.ts";
 import { channelFd, Frames, FrameTooLarge, lifelineFd } from "./frames.ts";
 import { Answers, Bodies, ToWorker, type Answer, type Method } from "./messages.ts";
 import { Printing } from "./printing.ts";
-import { ReceivedTexts, textAt, unpackRun, unpackVisit } from "./texts.ts";
-import { toWire } from "./wireError.ts";
+import { ReceivedTexts, textAt, unpackPromise, unpackRun, unpackVisit } from "./texts.ts";
+import { UpdateSender } from "./updateSender.ts";
+import { fromWire, toWire } from "./wireError.ts";
 
 /** Bytes of lines that may wait for the host; what is printed beyond that is dropped and counted. */
 const backlogLimit = 1024 * 1024;
@@ -80,6 +82,27 @@ const works: { readonly [M in Method]: Work } = {
     const { directory, workflow, node, output } = Bodies.acceptOutput.parse(body);
     return executed(await author.acceptOutput(at(directory, workflow), node, JSON.parse(textAt(texts, output))));
   },
+  step: async (body, texts): Promise<Answer<"step">> => {
+    const { directory, machine, request } = Bodies.step.parse(body);
+    const { from, given } = request;
+    return author.step(at(directory, machine), { ...request, from: from === null ? null : textAt(texts, from), given: textAt(texts, given) });
+  },
+  perform: async (body) => {
+    const { machine, name } = Bodies.perform.parse(body);
+    await author.perform(machine, name);
+    return null;
+  },
+  promise: async (body, texts, watch): Promise<Answer<"promise">> => {
+    const { directory, machine, call } = Bodies.promise.parse(body);
+    const { output } = await author.promise(at(directory, machine), unpackPromise(call, texts), watch);
+    return output === undefined ? null : jsonText(output, `output of "${call.src}"`);
+  },
+  observe: async (body, texts, watch): Promise<Answer<"observe">> => {
+    const { directory, machine, call } = Bodies.observe.parse(body);
+    const seen = await author.observe(at(directory, machine), unpackPromise(call, texts), watch);
+    if (seen === null || !seen.happened) return seen && { happened: false };
+    return { happened: true, output: seen.output === undefined ? null : jsonText(seen.output, `output of "${call.src}"`) };
+  },
 };
 
 /** Sends lines while the host takes them. */
@@ -96,13 +119,26 @@ function liner(call: number): (line: string) => void {
   };
 }
 
+/** Updates of the calls that run. */
+const senders = new Map<number, UpdateSender>();
+
 async function answer(call: number, method: Method, body: unknown): Promise<void> {
   const texts = received.take();
   const controller = new AbortController();
   aborts.set(call, controller);
   const report = liner(call);
+  const watch: Watch = {
+    signal: controller.signal,
+    report,
+    heartbeat: () => frames.send({ kind: "beat", call }),
+    update(update) {
+      const sender = senders.get(call) ?? new UpdateSender((number, sent) => frames.send({ kind: "update", call, number, update: sent }));
+      senders.set(call, sender);
+      return sender.publish(update);
+    },
+  };
   try {
-    const given = await printing.of(report, () => works[method](body, texts, { signal: controller.signal, report }));
+    const given = await printing.of(report, () => works[method](body, texts, watch));
     frames.send({ kind: "answered", call, answer: Answers[method].parse(given) });
   } catch (error) {
     const told =
@@ -110,6 +146,8 @@ async function answer(call: number, method: Method, body: unknown): Promise<void
     frames.send({ kind: "threw", call, error: toWire(told) });
   } finally {
     aborts.delete(call);
+    senders.get(call)?.close();
+    senders.delete(call);
   }
 }
 
@@ -124,6 +162,12 @@ function take(value: unknown): void {
       break;
     case "abort":
       aborts.get(message.call)?.abort(message.reason);
+      break;
+    case "updated":
+      senders.get(message.call)?.answered(message.number, { receipt: message.receipt });
+      break;
+    case "updateRefused":
+      senders.get(message.call)?.answered(message.number, { error: fromWire(message.error) });
       break;
     case "ping":
       frames.send({ kind: "pong" });

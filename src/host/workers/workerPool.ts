@@ -4,18 +4,19 @@ import { sha256Hex } from "../../digest.ts";
 import { isPawlError, messageOf, PawlError } from "../../errors.ts";
 import { jsonText, readBack } from "../../json.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { Interrupted } from "../../runtime/executor.ts";
+import { Interrupted, type EffectOutcome, type Observed } from "../../runtime/executor.ts";
 import { maxValueBytes, type Executed } from "../../workflow/execute.ts";
 import { digestOfGraph } from "../../workflow/graph.ts";
 import type { PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import type { ShellSpec } from "../../workflow/shellStep.ts";
 import type { AuthorCode, LoadedSources, LoadRequest, PreparedRun, StoredRun, StoredWorkflow, VisitCall, Watch } from "../author/authorCode.ts";
+import { describeStep, type AuthorMachine, type PromiseCall, type StepAnswer, type StepRequest } from "../author/authorMachine.ts";
 import { WeightedCache } from "../weightedCache.ts";
 import type { Answer, Body, Method } from "./messages.ts";
 import { GivenUp, Places, type Place } from "./places.ts";
-import { packRun, packVisit, type Text } from "./texts.ts";
-import type { WorkerProcess } from "./workerProcess.ts";
+import { packPromise, packRun, packVisit, type Text } from "./texts.ts";
+import type { CallOptions, WorkerProcess } from "./workerProcess.ts";
 
 export interface PoolOptions {
   /** Where the stored sources of this digest stand as files. @throws sourceUnloadable */
@@ -33,6 +34,8 @@ export interface WorkerLimits {
   readonly loadMs?: number | undefined;
   /** Heap of one worker in MiB; Node's own limit when left out. */
   readonly memoryMb?: number | undefined;
+  /** How long one step of an author's machine may take; 10,000. */
+  readonly stepMs?: number | undefined;
   /** Workers at once; 8. */
   readonly atOnce?: number | undefined;
   /** One more stands by, already started; none when left out. */
@@ -45,6 +48,8 @@ const unwatched = (): Watch => ({ signal: new AbortController().signal, report: 
 /** How often a visit, and the start of a run, may be interrupted: as their effects say. */
 const visitChances = 3;
 const startChances = 2;
+/** How often a step of an author's machine is tried. */
+const stepChances = 3;
 /** Visits and starts that have lost a worker: so many are remembered. */
 const lossesKept = 10_000;
 
@@ -69,6 +74,7 @@ export class WorkerPool implements AuthorCode {
   private readonly directories = new WeakMap<WorkerProcess, Promise<string>>();
   private readonly losses = new WeightedCache<number>(lossesKept);
   private launches = 0;
+  private steps = 0;
 
   constructor(options: PoolOptions) {
     const { blockedMs = 30_000, idleMs = 60_000, memoryMb, atOnce = 8, spare = false } = options.limits ?? {};
@@ -156,6 +162,59 @@ export class WorkerPool implements AuthorCode {
     return executed(await this.ask("acceptOutput", { place: sharedPlace(workflow), source, body, texts }, unwatched()));
   }
 
+  async step(machine: AuthorMachine, request: StepRequest): Promise<StepAnswer> {
+    const { from, given, ...more } = request;
+    const texts = [given, ...(from === null ? [] : [from])].map((json) => ({ key: null, json }));
+    const body = (directory: string): Body<"step"> => ({
+      directory,
+      machine: wireMachine(machine),
+      request: { ...more, names: request.names && request.names.map(([name, actor]) => [name, actor]), given: 0, from: from === null ? null : 1 },
+    });
+    const ms = this.options.limits?.stepMs ?? 10_000;
+    const deadline = { ms, lastWords: `${describeStep(request)} took longer than ${ms} ms` };
+    // Work of the workflow's other code holds up no step, and a step that does not end takes none of that with it.
+    const place = stepsPlace(machine);
+    this.steps += 1;
+    const own: Place = { ...place, kind: "own", key: `${place.key} ${this.steps}` };
+    for (let left = stepChances - 1; ; left -= 1) {
+      try {
+        // As with visits: the last chance is had alone.
+        return await this.ask("step", { place: left === 0 ? own : place, source: machine.source, body, texts }, unwatched(), deadline);
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+        if (left > 0) continue;
+        throw new PawlError(
+          "stepLost",
+          `${messageOf(error)} It was tried ${stepChances} times at ${describeStep(request)}. Resume the run to have it tried again.`,
+          {
+            subject: request.actor,
+            cause: error,
+          },
+        );
+      }
+    }
+  }
+
+  async perform(machine: AuthorMachine, name: string): Promise<void> {
+    const body = (directory: string): Body<"perform"> => ({ directory, machine: wireMachine(machine), name });
+    await this.ask("perform", { place: stepsPlace(machine), source: machine.source, body, texts: [] }, unwatched());
+  }
+
+  async promise(machine: AuthorMachine, given: PromiseCall, watch: Watch): Promise<EffectOutcome> {
+    const { call, texts } = packPromise(given);
+    const body = (directory: string): Body<"promise"> => ({ directory, machine: wireMachine(machine), call });
+    const json = await this.guarded(machine, given.key, visitChances, (place) => this.ask("promise", { place, source: machine.source, body, texts }, watch));
+    return { output: json === null ? undefined : JSON.parse(json) };
+  }
+
+  async observe(machine: AuthorMachine, given: PromiseCall, watch: Watch): Promise<Observed> {
+    const { call, texts } = packPromise(given);
+    const body = (directory: string): Body<"observe"> => ({ directory, machine: wireMachine(machine), call });
+    const seen = await this.ask("observe", { place: sharedPlace(machine), source: machine.source, body, texts }, watch);
+    if (!seen?.happened) return seen;
+    return { happened: true, output: seen.output === null ? undefined : JSON.parse(seen.output) };
+  }
+
   close(): Promise<void> {
     return this.places.close();
   }
@@ -184,7 +243,12 @@ export class WorkerPool implements AuthorCode {
     }
   }
 
-  private async ask<M extends Method>(method: M, { place, source, body, texts }: Question<M>, watch: Watch): Promise<Answer<M>> {
+  private async ask<M extends Method>(
+    method: M,
+    { place, source, body, texts }: Question<M>,
+    watch: Watch,
+    deadline?: CallOptions["deadline"],
+  ): Promise<Answer<M>> {
     const { signal } = watch;
     for (;;) {
       const { worker, leave } = await this.places.take(place, signal).catch((error: unknown) => {
@@ -193,7 +257,15 @@ export class WorkerPool implements AuthorCode {
       try {
         const directory = source === null ? "" : await this.directoryFor(worker, source);
         // It may have ended meanwhile, and then knows nothing of this.
-        if (worker.isThere) return await worker.call(method, body(directory), texts, { signal, report: (line) => watch.report(line), onAbandoned: leave });
+        if (worker.isThere)
+          return await worker.call(method, body(directory), texts, {
+            signal,
+            report: (line) => watch.report(line),
+            heartbeat: () => watch.heartbeat?.(),
+            ...(watch.update ? { update: watch.update } : {}),
+            onAbandoned: leave,
+            ...(deadline ? { deadline } : {}),
+          });
       } finally {
         leave();
       }
@@ -207,6 +279,10 @@ export class WorkerPool implements AuthorCode {
     return known;
   }
 }
+
+const stepsPlace = ({ source, cwd }: StoredWorkflow): Place => ({ kind: "shared", key: `${source} ${cwd} steps`, cwd });
+
+const wireMachine = ({ source, graph, cwd, node, path }: AuthorMachine): Body<"step">["machine"] => ({ source, graph, cwd, node, path: [...path] });
 
 const sharedPlace = ({ source, cwd }: StoredWorkflow): Place => ({ kind: "shared", key: `${source} ${cwd}`, cwd });
 

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { statSync } from "node:fs";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import type { UpdateRequest } from "../../../machines/contracts/update.ts";
 import { messageOf, PawlError } from "../../errors.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { Interrupted, type AbortReason } from "../../runtime/executor.ts";
@@ -15,7 +16,7 @@ import { channelFd, Frames, lifelineFd } from "./frames.ts";
 import { Answers, FromWorker, type Answer, type Body, type Method } from "./messages.ts";
 import { Pulse } from "./pulse.ts";
 import { SentTexts, type Text } from "./texts.ts";
-import { fromWire } from "./wireError.ts";
+import { fromWire, toWire } from "./wireError.ts";
 
 export interface ProcessOptions {
   /** The project: its working directory. Null: it is told later, by `enter`. */
@@ -29,6 +30,8 @@ export interface ProcessOptions {
 }
 
 export interface CallOptions extends Watch {
+  /** When there is no answer by then, its loop is held up or its code waits for what does not come: the process is ended. */
+  readonly deadline?: { readonly ms: number; readonly lastWords: string };
   /** The call was given up; it may still answer, and nobody need wait. */
   readonly onAbandoned: () => void;
 }
@@ -36,6 +39,8 @@ export interface CallOptions extends Watch {
 interface Open {
   readonly method: Method;
   readonly report: (line: string) => void;
+  readonly heartbeat: () => void;
+  readonly update: NonNullable<Watch["update"]>;
   readonly answered: (answer: unknown) => void;
   readonly failed: (error: Error) => void;
 }
@@ -124,8 +129,12 @@ export class WorkerProcess {
     return new Promise<Answer<M>>((resolve, reject) => {
       const { signal } = watch;
       let stopWaiting = (): void => undefined;
+      const { deadline } = watch;
+      const stopDeadline =
+        deadline && systemClock.schedule(systemClock.now() + deadline.ms, () => this.state === "ready" && this.kill({ lastWords: deadline.lastWords }));
       const over = (): void => {
         this.open.delete(call);
+        stopDeadline?.();
         signal.removeEventListener("abort", abort);
         stopWaiting();
         if (this.open.size === 0) this.pulse.stop();
@@ -145,6 +154,8 @@ export class WorkerProcess {
       this.open.set(call, {
         method,
         report: watch.report,
+        heartbeat: () => watch.heartbeat?.(),
+        update: (update) => watch.update?.(update) ?? Promise.reject(new PawlError("refused", `"${method}" publishes no updates.`)),
         answered: (answer) => {
           over();
           try {
@@ -208,9 +219,26 @@ export class WorkerProcess {
       case "line":
         this.open.get(message.call)?.report(message.line);
         break;
+      case "update":
+        void this.publish(message.call, message.number, message.update);
+        break;
+      case "beat":
+        this.open.get(message.call)?.heartbeat();
+        break;
       case "lastWords":
       case "pong":
         break;
+    }
+  }
+
+  private async publish(call: number, number: number, update: UpdateRequest): Promise<void> {
+    const open = this.open.get(call);
+    // A call that is over has closed its sender.
+    if (open === undefined) return;
+    try {
+      this.send({ kind: "updated", call, number, receipt: await open.update(update) });
+    } catch (error) {
+      this.send({ kind: "updateRefused", call, number, error: toWire(error) });
     }
   }
 
