@@ -2,9 +2,11 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, resolve } from "node:path";
 import { isPawlError, messageOf, PawlError } from "../errors.ts";
+import { noWorkflow } from "./compositionChecks.ts";
 import { isWorkflow, type AnyWorkflow } from "./definition.ts";
 import { openStored, sourceClosure, unloadable, type SourceClosure } from "./identity.ts";
 import { workflowExtensions } from "./extensions.ts";
+import { circleOf } from "./load/circle.ts";
 import { ModuleGraph } from "./load/modules.ts";
 import { codeFrame, ModuleProblem, placeInStack, placeText, type Place } from "./load/problem.ts";
 import { diskResolver, recordedResolver } from "./load/resolve.ts";
@@ -116,7 +118,7 @@ function loadError(file: string, graph: ModuleGraph, error: unknown): PawlError 
   const place = placeOf(file, graph, error);
   const where = placeText(place);
   if (isPawlError(error) && error.code === "invalidWorkflow")
-    return new PawlError("invalidWorkflow", `${where}: ${error.message}`, { subject: file, cause: error });
+    return new PawlError("invalidWorkflow", `${where}: ${error.message}${circleText(place.file, graph, error)}`, { subject: file, cause: error });
   const frame = codeFrame(graph.text(place.file), place);
   const what =
     error instanceof ModuleProblem
@@ -127,6 +129,14 @@ function loadError(file: string, graph: ModuleGraph, error: unknown): PawlError 
     path: where,
     cause: error,
   });
+}
+
+/** Why a workflow that is to be included is not there: its file waits for this one. */
+function circleText(file: string, graph: ModuleGraph, error: PawlError): string {
+  const circle = error.message.includes(noWorkflow) ? circleOf(file, graph.captured()) : null;
+  if (circle === null) return "";
+  const chain = circle.map((name) => basename(name)).join(" -> ");
+  return `\nThe files import each other in a circle: ${chain}. A workflow cannot include itself, directly or through others: take one of these imports away.`;
 }
 
 function placeOf(file: string, graph: ModuleGraph, error: unknown): Place {
