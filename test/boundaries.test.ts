@@ -58,7 +58,7 @@ describe("import directions", () => {
   test.each([
     ["machines/a.ts", `import { open } from "../persistence/database.ts";`, "machines may not know persistence"],
     ["machines/a.ts", `import { readFile } from "node:fs";`, "no such package"],
-    ["machines/a.ts", `export * from "../src/runtime/step.ts";`, "machines may not know runtime"],
+    ["machines/a.ts", `export * from "../src/runtime/dispatch.ts";`, "machines may not know runtime"],
     ["persistence/a.ts", `import type { Runtime } from "../src/runtime/runtime.ts";`, "persistence may not know runtime"],
     ["src/runtime/a.ts", `import { open } from "../../persistence/database.ts";`, "only types"],
     ["src/workflow/a.ts", `const x = await import("../host/host.ts");`, "workflow may not know host"],
