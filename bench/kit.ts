@@ -7,6 +7,7 @@ import type { AnyStateMachine } from "xstate";
 import { openStore } from "../persistence/openStore.ts";
 import type { Commit, Store } from "../persistence/store.ts";
 import { InProcess } from "../src/host/author/inProcess.ts";
+import { Agents } from "../src/host/agents/agents.ts";
 import { hostRegistry } from "../src/host/catalog.ts";
 import { hostExecutors } from "../src/host/executors.ts";
 import { launch } from "../src/host/launch.ts";
@@ -65,10 +66,19 @@ export async function commitsOf(workflow: string, input: unknown, runs: number):
     const store = recording(opened.store, recorded);
     const sources = new RunSources(store, home);
     const author = new InProcess({ directoryOf: (source) => sources.directory(source), clock: systemClock });
+    const agents = new Agents({ store, agent: null, clock: systemClock, runtime: () => runtime });
     const runtime: Runtime = await createRuntime({
       store,
       definitions: hostRegistry(store),
-      executors: hostExecutors({ store, sources, author, clock: systemClock, view: (actor) => runtime.peek(actor) }),
+      executors: hostExecutors({
+        store,
+        sources,
+        author,
+        clock: systemClock,
+        view: (actor) => runtime.peek(actor),
+        deliver: agents.deliver,
+        updates: agents.updates,
+      }),
     });
     for (let n = 0; n < runs; n += 1) {
       const { id } = await launch({ runtime, store, author }, { workflow: workflowFile(workflow), input, cwd: home }, systemClock.now());

@@ -4,6 +4,8 @@
 export * from "./workflow/authoring.ts";
 
 // Operator: opening a state directory, starting, answering, watching.
+export type { AgentExecutor, AgentStep, AgentTurn, AgentTurnEnd } from "./host/agents/agentExecutor.ts";
+export type { SubmitAnswer } from "../machines/contracts/agent.ts";
 export { openEmbedded, openReader, type EmbeddedOptions } from "./host/embedded.ts";
 export type { AnswerRequest, AnswerResult, DecisionView, EffectView, EmbeddedHost, RunEvent, RunView, StateReader, VisitView } from "./host/api.ts";
 

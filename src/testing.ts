@@ -5,3 +5,6 @@ export { fakeClock, type FakeClock } from "./runtime/clock.ts";
 
 // A machine of one's own, walked through as the durable runtime would.
 export { testNode, type ChildEnd, type TestNodeOptions, type TestNodeReport } from "./testing/testNode.ts";
+
+// An agent that does what a test says.
+export { scriptedAgent, type ScriptedAgent, type ScriptedTurn, type TurnMaker } from "./testing/scriptedAgent.ts";

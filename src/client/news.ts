@@ -1,5 +1,5 @@
 /** What of the runs that are waited for was told already: after events were missed, their views tell what is new, and nothing twice. Pure; CLIENT-6. */
-import type { RunEvent, RunView } from "../host/api.ts";
+import type { RunEvent, RunView, VisitView } from "../host/api.ts";
 
 export class News {
   private readonly told = new Map<string, Map<string, string>>();
@@ -47,10 +47,20 @@ export class News {
         state,
         at: settledAt ?? createdAt,
       })),
+      ...view.visits.flatMap((visit) => notificationOf(view.id, visit)),
+      ...view.updates.map((update): RunEvent => ({ kind: "update", run: view.id, update, at: update.updatedAt })),
       { kind: "run", run: view.id, state: view.state, at: view.endedAt ?? view.updatedAt },
     ];
     return events.filter((event) => this.isNew(event));
   }
+}
+
+/** What a notify node has told, by its visit. */
+function notificationOf(run: string, { id, node, kind, status, output, startedAt, endedAt }: VisitView): readonly RunEvent[] {
+  if (kind !== "notify" || status !== "accepted" || typeof output !== "object" || output === null) return [];
+  if (!("text" in output) || typeof output.text !== "string") return [];
+  const as = "kind" in output && output.kind === "final" ? "final" : "progress";
+  return [{ kind: "notification", run, visit: id, node, as, text: output.text, at: endedAt ?? startedAt }];
 }
 
 function wordsOf(event: Exclude<RunEvent, { kind: "line" }>): readonly [string, string] {
@@ -61,5 +71,9 @@ function wordsOf(event: Exclude<RunEvent, { kind: "line" }>): readonly [string, 
       return [event.visit, `${event.status} ${event.attempt}`];
     case "decision":
       return [event.decision, event.state];
+    case "update":
+      return [`update ${event.update.type} ${event.update.key}`, String(event.update.revision)];
+    case "notification":
+      return [`notification ${event.visit}`, "told"];
   }
 }

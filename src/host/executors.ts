@@ -14,7 +14,7 @@ import { graphEffects, type NodeInput } from "../workflow/graph.ts";
 import type { MachineStart } from "../workflow/machineStep.ts";
 import type { PreparedNode } from "../workflow/prepareNode.ts";
 import { checkSubmit } from "./agents/check.ts";
-import { publishingWatch } from "./updates/sources.ts";
+import { publishing } from "./updates/sources.ts";
 import type { UpdateDesk } from "./updates/updateDesk.ts";
 import type { CheckpointQuestion } from "../workflow/checkpointStep.ts";
 import type { AuthorCode, VisitCall } from "./author/authorCode.ts";
@@ -68,7 +68,7 @@ export function hostExecutors({ store, sources, author, clock, view, deliver, up
 
   return {
     [graphEffects.compute]: node((call, task) => losses.counted(task.key, async () => outcome(await author.execute(call, task)))),
-    [graphEffects.action]: node(async (call, task) => outcome(await author.execute(call, publishingWatch(call, task, updates, view)))),
+    [graphEffects.action]: node(async (call, task) => outcome(await publishing(call, task, updates, view, (watch) => author.execute(call, watch)))),
     [graphEffects.notify]: node(async (call, task) => outcome(await author.execute(call, task))),
     [graphEffects.prepareAgent]: node(async (call, task) => {
       const { timeoutMs, value } = await author.prepareNode({ ...call, idempotencyKey: call.visit }, task);

@@ -5,6 +5,7 @@ import type { Paint } from "../render/style.ts";
 import { duration } from "../render/time.ts";
 import { runLooks, visitLooks } from "../render/words.ts";
 import { isOpen, type Progress, type VisitProgress } from "./progress.ts";
+import { updateLine } from "./update.ts";
 
 export interface FrameSize {
   /** Cells; 1 or more. */
@@ -86,5 +87,7 @@ function notesOf(visit: VisitProgress, room: number): string {
 
 function outputLines(visit: VisitProgress, width: number, paint: Paint): readonly string[] {
   if (!isOpen(visit)) return [];
-  return visit.lines.map((line) => paint("quiet", truncate(`    | ${visibleLine(withoutAnsi(line))}`, width)));
+  const updates = visit.updates.map((update) => `    ${updateLine(update, Math.max(1, width - 4))}`).map((line) => truncate(line, width));
+  const lines = visit.lines.map((line) => paint("quiet", truncate(`    | ${visibleLine(withoutAnsi(line))}`, width)));
+  return [...updates, ...lines];
 }

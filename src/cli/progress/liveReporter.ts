@@ -2,6 +2,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { RunEvent, RunView } from "../../host/api.ts";
 import { wrap } from "../../text/cells.ts";
+import { visibleLine } from "../../text/visible.ts";
 import type { Paint } from "../render/style.ts";
 import { frameLines } from "./frame.ts";
 import { livePainter, type PaintTarget } from "./livePainter.ts";
@@ -57,6 +58,7 @@ export function liveReporter(screen: LiveScreen, clock: Clock, paint: Paint): Re
       draw();
     },
     event(event: RunEvent) {
+      if (event.kind === "notification") return this.note(`${visibleLine(event.node)}: ${visibleLine(event.text)}`);
       if (!progress) return;
       progress = advance(progress, event);
       next(settleMs);

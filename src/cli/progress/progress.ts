@@ -1,6 +1,6 @@
 /** What is known of a driven run, folded from its view and the events that followed; pure. */
 import type { RunState } from "../../../persistence/store.ts";
-import type { RunEvent, RunView, VisitView } from "../../host/api.ts";
+import type { RunEvent, RunView, UpdateView, VisitView } from "../../host/api.ts";
 
 /** A visit as progress shows it. */
 export interface VisitProgress {
@@ -14,6 +14,8 @@ export interface VisitProgress {
   readonly endedAt: number | null;
   /** The last lines a running step printed, oldest first. */
   readonly lines: readonly string[];
+  /** What it published last, by type and key: the newest. */
+  readonly updates: readonly UpdateView[];
 }
 
 export interface Progress {
@@ -27,6 +29,10 @@ export interface Progress {
 }
 
 const keptLines = 3;
+const keptUpdates = 3;
+
+const withUpdate = (updates: readonly UpdateView[], update: UpdateView): readonly UpdateView[] =>
+  [...updates.filter(({ type, key }) => type !== update.type || key !== update.key), update].slice(-keptUpdates);
 
 export function progressOf(view: RunView): Progress {
   return {
@@ -44,6 +50,7 @@ export function progressOf(view: RunView): Progress {
       startedAt: visit.startedAt,
       endedAt: visit.endedAt,
       lines: [],
+      updates: view.updates.filter((update) => update.visit === visit.id).slice(-keptUpdates),
     })),
   };
 }
@@ -61,6 +68,12 @@ export function advance(progress: Progress, event: RunEvent): Progress {
         ...progress,
         visits: progress.visits.map((visit) => (visit.visit === event.visit ? { ...visit, lines: [...visit.lines, event.text].slice(-keptLines) } : visit)),
       };
+    case "update":
+      return {
+        ...progress,
+        visits: progress.visits.map((visit) => (visit.visit === event.update.visit ? { ...visit, updates: withUpdate(visit.updates, event.update) } : visit)),
+      };
+    case "notification":
     case "decision":
       return progress;
   }
@@ -78,6 +91,7 @@ function withVisit(visits: readonly VisitProgress[], event: Extract<RunEvent, { 
     startedAt: known?.startedAt ?? event.at,
     endedAt: open ? null : event.at,
     lines: open && known?.attempt === event.attempt ? known.lines : [],
+    updates: known?.updates ?? [],
   };
   return known ? visits.map((visit) => (visit === known ? next : visit)) : [...visits, next];
 }

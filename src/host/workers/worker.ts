@@ -138,7 +138,13 @@ async function answer(call: number, method: Method, body: unknown): Promise<void
     },
   };
   try {
-    const given = await printing.of(report, () => works[method](body, texts, watch));
+    const given = await printing.of(report, async () => {
+      try {
+        return await works[method](body, texts, watch);
+      } finally {
+        await senders.get(call)?.settled();
+      }
+    });
     frames.send({ kind: "answered", call, answer: Answers[method].parse(given) });
   } catch (error) {
     const told =
@@ -146,7 +152,6 @@ async function answer(call: number, method: Method, body: unknown): Promise<void
     frames.send({ kind: "threw", call, error: toWire(told) });
   } finally {
     aborts.delete(call);
-    senders.get(call)?.close();
     senders.delete(call);
   }
 }

@@ -2,6 +2,7 @@ import type { ZodType, z } from "zod";
 import type { RetryPolicy } from "../../../machines/define.ts";
 import { forget } from "../context.ts";
 import { doneCase } from "../graph.ts";
+import type { Publishing } from "../publishing.ts";
 import type { ComputeOptions } from "./compute.ts";
 import type { NodeDefinition, Routing, Stored } from "./node.ts";
 
@@ -18,16 +19,19 @@ export interface ActionOptions<Context, Output, Cases extends string> extends Co
  * `run` may throw `TerminalError`, `RetryableError`, or `NotApplied` when surely nothing happened outside.
  */
 export function action<Context, Output, const Cases extends string = "done">(
-  options: ActionOptions<Context, Stored<Output>, Cases> & { readonly run: (context: Context) => Output | Promise<Output>; readonly output?: undefined },
+  options: ActionOptions<Context, Stored<Output>, Cases> & {
+    readonly run: (context: Context & Publishing) => Output | Promise<Output>;
+    readonly output?: undefined;
+  },
 ): NodeDefinition<Context, Stored<Output>, Cases>;
 export function action<Context, Schema extends ZodType, const Cases extends string = "done">(
   options: ActionOptions<Context, z.output<Schema>, Cases> & {
-    readonly run: (context: Context) => z.input<Schema> | Promise<z.input<Schema>>;
+    readonly run: (context: Context & Publishing) => z.input<Schema> | Promise<z.input<Schema>>;
     readonly output: Schema;
   },
 ): NodeDefinition<Context, z.output<Schema>, Cases>;
 export function action<Context>(
-  options: ActionOptions<Context, never, string> & { readonly run: (context: Context) => unknown; readonly output?: ZodType | undefined },
+  options: ActionOptions<Context, never, string> & { readonly run: (context: Context & Publishing) => unknown; readonly output?: ZodType | undefined },
 ): NodeDefinition<Context, never, never> {
   return {
     settings: {

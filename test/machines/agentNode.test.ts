@@ -1,0 +1,255 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { assign, setup } from "xstate";
+import { agentLimits, parseAgentEvent } from "../../machines/contracts/agent.ts";
+import { visited, type NodeFailure, type NodeInput, type NodeOutput } from "../../machines/define.ts";
+import { agentStepNode } from "../../machines/nodes/agentNode.ts";
+import { backoffMs, type AgentNodeContext } from "../../machines/nodes/agentTurns.ts";
+import type { ActorView } from "../../src/runtime/definition.ts";
+import { openStore } from "../../persistence/openStore.ts";
+import { fakeClock, type FakeClock } from "../../src/runtime/clock.ts";
+import { createRuntime } from "../../src/runtime/createRuntime.ts";
+import type { Executor, Executors } from "../../src/runtime/executor.ts";
+import { createRegistry, defineMachine } from "../../src/runtime/registry.ts";
+import type { Receipt, Runtime } from "../../src/runtime/runtime.ts";
+
+/** Stands for a graph: one visit of the node, what it was told, and what came of it. */
+const graph = setup({
+  types: {} as { context: { told: string[]; output: NodeOutput | NodeFailure | null }; events: { type: string } },
+  actors: { plan: visited(agentStepNode, (input: NodeInput) => input.visit) },
+  actions: {
+    note: assign({ told: ({ context, event }) => [...context.told, event.type] }),
+    keep: assign({ output: (_, output: NodeOutput | NodeFailure) => output }),
+  },
+}).createMachine({
+  id: "graph",
+  version: "1",
+  context: { told: [], output: null },
+  initial: "plan",
+  states: {
+    plan: {
+      invoke: {
+        id: "plan",
+        src: "plan",
+        input: { run: "r_1", node: "plan", visit: "plan.1", once: false },
+        onDone: { target: "ended", actions: { type: "keep", params: ({ event }: { event: { output: NodeOutput | NodeFailure } }) => event.output } },
+      },
+      on: { "node.*": { actions: "note" } },
+    },
+    ended: {},
+  },
+});
+
+const root = "r_1/graph";
+const visit = "r_1/graph/plan.1";
+const registry = () => createRegistry([defineMachine(graph), defineMachine(agentStepNode, { parseEvent: parseAgentEvent })]);
+
+/** Accepts numbers; an agent's turn, and the look at "slow", go on for ever. */
+const executors = (timeoutMs: number | null): Executors => ({
+  "pawl.agent.prepare": async () => ({ output: { timeoutMs } }),
+  "pawl.agent.deliver": forEver,
+  "pawl.agent.check": async (task) => {
+    const { output } = task.input as { readonly output: unknown };
+    if (output === "slow") return forEver(task);
+    return typeof output === "number" ? { output: { case: "done" }, value: output } : { output: { refused: "a number is wanted" } };
+  },
+});
+
+const forEver: Executor = ({ signal }) =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(new Error("stopped"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+
+/** One visit whose database is opened anew before each event. */
+class Visit {
+  private readonly home = mkdtempSync(join(tmpdir(), "pawl-agent-"));
+  private readonly executors: Executors;
+  private now = Date.UTC(2030, 0, 1);
+
+  constructor(timeoutMs: number | null) {
+    this.executors = executors(timeoutMs);
+    onTestFinished(() => rmSync(this.home, { recursive: true, force: true }));
+  }
+
+  /** Does one thing to the opened runtime, and lets what follows from it come through. */
+  private async step<T>(act: (runtime: Runtime, clock: FakeClock) => Promise<T>): Promise<T> {
+    const opened = await openStore({ home: this.home, mode: "owner" });
+    const clock = fakeClock(this.now);
+    const runtime = await createRuntime({ store: opened.store, clock, definitions: registry(), executors: this.executors });
+    try {
+      await runtime.recover();
+      const given = await act(runtime, clock);
+      // An agent's turn never settles: what else there is has come through when nothing has changed for a while.
+      for (let quiet = 0, seen = ""; quiet < 20;) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const now = (await opened.store.load([root, visit])).map(({ revision }) => revision).join();
+        quiet = now === seen ? quiet + 1 : 0;
+        seen = now;
+      }
+      return given;
+    } finally {
+      this.now = clock.now();
+      await runtime.close();
+      await opened.release();
+    }
+  }
+
+  async begin(): Promise<void> {
+    await this.step(async (runtime) => {
+      await runtime.start("graph", { id: root, input: undefined });
+      await runtime.adopt(root);
+    });
+  }
+
+  send(event: { readonly type: string; readonly [field: string]: unknown }, eventId?: string): Promise<Receipt> {
+    return this.step(async (runtime) => {
+      await runtime.adopt(root);
+      return runtime.send(visit, event, eventId === undefined ? {} : { eventId });
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.step(async (runtime, clock) => {
+      await runtime.adopt(root);
+      clock.advance(ms);
+    });
+  }
+
+  private async view(actor: string): Promise<ActorView> {
+    const view = await this.step((runtime) => runtime.view(actor));
+    if (view === null) throw new Error(`there is no ${actor}`);
+    return view;
+  }
+
+  async context(): Promise<AgentNodeContext> {
+    return (await this.view(visit)).context as AgentNodeContext; // the visit's own machine
+  }
+
+  async turn(): Promise<unknown> {
+    const { value } = await this.view(visit);
+    return typeof value === "object" && value !== null && "working" in value ? Reflect.get(Object(value.working), "turn") : value;
+  }
+
+  async graph(): Promise<{ told: readonly string[]; output: unknown; value: unknown }> {
+    const view = await this.view(root);
+    const { told, output } = view.context as { told: string[]; output: unknown }; // the stand-in above
+    return { told, output, value: view.value };
+  }
+}
+
+async function delivered(timeoutMs: number | null = null): Promise<Visit> {
+  const one = new Visit(timeoutMs);
+  await one.begin();
+  await one.send({ type: "agent.sent", delivery: 1 });
+  expect(await one.turn()).toBe("delivering");
+  return one;
+}
+
+const submit = (callId: string, output: unknown) => ({ type: "agent.submit", callId, output });
+const ended = (outcome: string, delivery = 1, more = {}) => ({ type: "agent.turnEnded", delivery, outcome, ...more });
+
+test("AGENT-7 the step's time stands still until its message arrived, and while nobody carries messages", async () => {
+  const one = new Visit(60_000);
+  await one.begin();
+  expect((await one.graph()).told).toEqual(["node.clockStopped", "node.deadline", "node.clockStopped"]);
+  await one.send({ type: "agent.sent", delivery: 1 });
+  await one.send({ type: "agent.disconnected" });
+  await one.send({ type: "agent.connected" });
+  expect((await one.graph()).told.slice(3)).toEqual(["node.clockStarted", "node.clockStopped", "node.clockStarted"]);
+});
+
+test("AGENT-5 a call that is repeated gets its first answer and is looked at once, over restarts too", async () => {
+  const one = await delivered();
+  await one.send(submit("a", "no"), "submit:a");
+  expect((await one.context()).answers).toEqual([{ callId: "a", status: "refused", text: "a number is wanted" }]);
+  expect((await one.send(submit("a", "no"), "submit:a")).status).toBe("duplicate");
+  expect(await one.send(submit("a", 4))).toMatchObject({ status: "applied", reply: { status: "refused", text: "a number is wanted" } });
+  expect((await one.context()).checks).toBe(1);
+  await one.send(submit("b", 4));
+  expect(await one.graph()).toMatchObject({ value: "ended", output: { case: "done", kept: "check.2" } });
+});
+
+test("AGENT-5 one output is looked at at a time; another one is told so", async () => {
+  const one = await delivered();
+  await one.send(submit("a", "slow"));
+  expect(await one.send(submit("b", 4))).toMatchObject({ status: "applied", reply: { status: "busy" } });
+  expect(await one.context()).toMatchObject({ checking: "a", checks: 1, answers: [] });
+});
+
+test("AGENT-3 a person who is writing is let finish: the reminder comes when the conversation has rested for a minute", async () => {
+  const one = await delivered();
+  await one.send(ended("completed", 1, { chatting: true }));
+  expect(await one.turn()).toBe("resting");
+  await one.pass(agentLimits.idleMs - 1);
+  await one.send({ type: "agent.chatting" });
+  await one.pass(agentLimits.idleMs - 1);
+  expect(await one.turn()).toBe("resting");
+  await one.pass(1);
+  expect(await one.context()).toMatchObject({ delivery: 2, reason: "reminder", reminders: 1 });
+});
+
+test("AGENT-3 the end of an earlier turn does not end a later one", async () => {
+  const one = await delivered();
+  await one.send(ended("completed"));
+  expect(await one.context()).toMatchObject({ delivery: 2, reminders: 1 });
+  await one.send(ended("completed"));
+  expect(await one.context()).toMatchObject({ delivery: 2, reminders: 1 });
+});
+
+test("AGENT-3 a turn that ends while its output is looked at waits for the verdict: accepted it needs no reminder", async () => {
+  const one = await delivered();
+  await one.send(submit("a", "slow"));
+  await one.send(ended("completed"));
+  expect(await one.turn()).toBe("settling");
+  expect(await one.context()).toMatchObject({ delivery: 1, reminders: 0 });
+});
+
+test("AGENT-15 a turn that a person stopped is put aside: no reminder, its time stands still, and it goes on as resume when it is taken up", async () => {
+  const one = await delivered();
+  await one.send(ended("aborted"));
+  expect(await one.turn()).toBe("aside");
+  expect((await one.graph()).told.slice(-2)).toEqual(["node.clockStopped", "node.waiting"]);
+  await one.pass(24 * 3_600_000);
+  expect(await one.context()).toMatchObject({ delivery: 1, reminders: 0 });
+  await one.send({ type: "agent.takeUp" });
+  expect(await one.context()).toMatchObject({ delivery: 2, reason: "resume", reminders: 0, aside: false });
+  expect((await one.graph()).told.slice(-2)).toEqual(["node.clockStarted", "node.active"]);
+});
+
+test("AGENT-15 an output is taken while the step is put aside, and ends it", async () => {
+  const one = await delivered();
+  await one.send(ended("aborted"));
+  await one.send(submit("a", 4));
+  expect(await one.graph()).toMatchObject({ value: "ended", output: { case: "done" } });
+});
+
+test("AGENT-4 the wait after a provider's error is doubled each time, bounded, and the provider's own wait counts before it", () => {
+  const wait = (errors: number, retryAfterMs?: number): number =>
+    backoffMs({ errors, turn: { outcome: "error", ...(retryAfterMs === undefined ? {} : { retryAfterMs }) } });
+  expect([1, 2, 3, 6, 7, 8, 1_000].map((errors) => wait(errors))).toEqual([5_000, 10_000, 20_000, 160_000, 300_000, 300_000, 300_000]);
+  expect([wait(1, 0), wait(5, 1_200.5), wait(1, 1e12)]).toEqual([0, 1_201, 3_600_000]);
+});
+
+test("AGENT-4 the wait after an error is durable, and an error is no reminder", async () => {
+  const one = await delivered();
+  await one.send(ended("error", 1, { message: "overloaded" }));
+  expect(await one.turn()).toBe("backingOff");
+  await one.pass(agentLimits.firstBackoffMs - 1);
+  expect(await one.turn()).toBe("backingOff");
+  await one.pass(1);
+  expect(await one.context()).toMatchObject({ delivery: 2, reason: "resume", reminders: 0, errors: 1 });
+});
+
+test("AGENT-16 what is said to a step is checked: a wrong event is refused with the path of its field and changes nothing", async () => {
+  const one = await delivered();
+  const wrong = (event: { readonly type: string; readonly [field: string]: unknown }): Promise<unknown> => one.send(event);
+  await expect(wrong({ type: "agent.sent", delivery: 0 })).rejects.toMatchObject({ code: "invalidInput", path: "event.delivery" });
+  await expect(wrong({ type: "agent.submit", callId: "", output: 1 })).rejects.toMatchObject({ code: "invalidInput", path: "event.callId" });
+  await expect(wrong({ type: "agent.turnEnded", delivery: 1, outcome: "fine" })).rejects.toMatchObject({ code: "invalidInput", path: "event.outcome" });
+  await expect(wrong({ type: "node.held", held: true })).rejects.toMatchObject({ code: "invalidInput" });
+  expect(await one.turn()).toBe("delivering");
+});
