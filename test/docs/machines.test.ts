@@ -2,8 +2,13 @@ import type { AnyStateMachine } from "xstate";
 import { test, expect } from "vitest";
 import { decisionMachine } from "../../machines/decisionMachine.ts";
 import { effectMachine } from "../../machines/effectMachine.ts";
+import { batchNode } from "../../machines/nodes/batchNode.ts";
+import { checkpointNode } from "../../machines/nodes/checkpointNode.ts";
+import { includeNode } from "../../machines/nodes/includeNode.ts";
 import { machineNode } from "../../machines/nodes/machineNode.ts";
+import { agentStepNode } from "../../machines/nodes/agentNode.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
+import { waitNode } from "../../machines/nodes/waitNode.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import { RunCommand } from "../../machines/runMachine.ts";
 import { machinePage, type Silence } from "./machinePages.ts";
@@ -25,6 +30,11 @@ const pages = [
   ["effect", effectMachine, "Work outside the database that a transition asked for."],
   ["decision", decisionMachine, "One question put to people, settled at most once."],
   ["machine", machineNode, "The node around a machine of its author's: it prepares the input, and accepts the output."],
+  ["wait", waitNode, "The node that waits for a time."],
+  ["checkpoint", checkpointNode, "The node that waits for one answer, from anybody."],
+  ["include", includeNode, "The node that is a workflow of its own."],
+  ["batch", batchNode, "The node that runs many commands, some at a time."],
+  ["agent", agentStepNode, "A step that an agent works on; the charts of `choose` and of `assistantMessage`, which takes no submit, are the same."],
   ["humanDecision", humanDecisionNode, "The node that prepares a decision, waits for it and ends with its outcome."],
 ] satisfies readonly (readonly [string, AnyStateMachine, string, Silence?])[];
 
