@@ -36,6 +36,10 @@ describe("stored snapshots", () => {
         ),
         ...["open.timed", "open.untimed", "accepted", "defaulted", "stopped-open.untimed"].map((state) => `decision/1/${state}.json`),
         ...["preparing", "asking", "ended"].map((state) => `humanDecision/1/${state}.json`),
+        ...["waiting", "ended"].flatMap((state) => [`wait/1/${state}.json`, `checkpoint/1/${state}.json`]),
+        ...["preparing", "running", "ended"].map((state) => `include/1/${state}.json`),
+        ...["preparing", "working", "collecting", "ended"].map((state) => `batch/1/${state}.json`),
+        ...["rest", "look", "sub", "many", "ask", "yes"].map((state) => `pawl.graph/DIGEST/${state}.json`),
         ...["plan", "approve", "build", "report", "completed", "failed"].map((state) => `pawl.graph/DIGEST/${state}.json`),
       ]),
     );
@@ -118,6 +122,20 @@ describe("stored databases", () => {
     const moving = await run("moving");
     expect(moving.state).toBe("running");
     expect(await host.drive(moving.id)).toMatchObject({ state: "completed", result: { status: "stopped" } });
+
+    expect(await run("included")).toMatchObject({ state: "completed", result: { sub: { asked: "yes" }, codes: [0, 3] } });
+    const asking = await run("asking");
+    expect(asking).toMatchObject({ state: "waiting", current: "sub/ask" });
+    expect((await host.answer({ decision: openCode(asking), choice: "stop", source: person })).status).toBe("accepted");
+    expect(await host.drive(asking.id)).toMatchObject({ state: "completed", result: { sub: { asked: "no" } } });
+    const looking = await run("looking");
+    expect(looking).toMatchObject({ awaits: { kind: "checkpoint", title: "Look at it" } });
+    expect(await host.answerCheckpoint({ run: looking.id, output: { ok: false }, source: person })).toMatchObject({ status: "accepted" });
+    expect(await host.drive(looking.id)).toMatchObject({ state: "waiting", current: "sub/ask" });
+    // Its time has passed long since.
+    const resting = await run("resting");
+    await expect.poll(async () => (await host.run(resting.id)).state).toBe("running");
+    expect(await host.drive(resting.id)).toMatchObject({ state: "waiting", current: "look" });
 
     const queued = await run("queued");
     expect(await host.drive(queued.id)).toMatchObject({ state: "waiting", current: "approve" });

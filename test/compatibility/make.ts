@@ -45,18 +45,49 @@ export default workflow({ name: "golden", input: z.object({ task: z.string(), mo
   .build();
 `;
 
+const asking = `import { z } from "zod";
+import { choices, compute, humanDecision, workflow } from "pawl";
+
+export default workflow({ name: "asking", input: z.object({ title: z.string() }) })
+  .node("ask", humanDecision({
+    audience: "operator",
+    choices: choices({ go: { label: "Go" }, stop: { label: "Stop" } }),
+    request: ({ input }) => ({ title: input.title, subject: input }),
+  }), { go: "yes", stop: "no" })
+  .node("yes", compute(() => ({ asked: "yes" })))
+  .node("no", compute(() => ({ asked: "no" })))
+  .build();
+`;
+
+const composed = `import { z } from "zod";
+import { batch, checkpoint, compute, include, wait, workflow } from "pawl";
+import asking from "./asking.workflow.ts";
+
+export default workflow({ name: "composed", input: z.object({ task: z.string() }) })
+  .node("rest", wait({ forMs: () => 60_000 }), "look")
+  .node("look", checkpoint({ title: "Look at it", prompt: "Right?", output: z.object({ ok: z.boolean() }) }), "sub")
+  .node("sub", include(asking, { input: ({ input }) => ({ title: input.task }) }), { yes: "many", no: "many" })
+  .node("many", batch({ commands: [{ command: "/bin/echo", args: ["one"] }, { command: "/bin/sh", args: ["-c", "exit 3"] }], allowNonZeroExit: true }), "end")
+  .node("end", compute(({ outputs }) => ({ sub: outputs.sub, codes: outputs.many.map(({ exitCode }) => exitCode) })))
+  .build();
+`;
+
 rmSync(place, { recursive: true, force: true });
+rmSync(join(goldenDirectory, "snapshots"), { recursive: true, force: true });
 mkdirSync(project, { recursive: true });
 const file = join(project, "golden.workflow.ts");
 writeFileSync(file, workflow);
+writeFileSync(join(project, "asking.workflow.ts"), asking);
+const composedFile = join(project, "composed.workflow.ts");
+writeFileSync(composedFile, composed);
 
 const clock = fakeClock(Date.UTC(2026, 0, 1));
 const collected: Collected = new Map();
 const host = await openEmbedded({ home, clock, hooks: { afterCommit: () => collectSnapshots(join(home, "pawl.db"), collected) } });
 
-const start = async (key: string, input: object): Promise<string> => {
+const start = async (key: string, input: object, workflow = file): Promise<string> => {
   clock.advance(1_000);
-  return (await host.start({ workflow: file, input: { task: key, ...input }, cwd: project, idempotencyKey: key })).id;
+  return (await host.start({ workflow, input: { task: key, ...input }, cwd: project, idempotencyKey: key })).id;
 };
 const answer = async (run: string, choice: string, text?: string): Promise<void> => {
   clock.advance(1_000);
@@ -98,6 +129,26 @@ const moving = await start("moving", {});
 await host.drive(moving);
 await answer(moving, "stop");
 await start("queued", {});
+
+const rested = async (run: string): Promise<void> => {
+  await host.drive(run);
+  clock.advance(60_000);
+  while ((await host.run(run)).state === "waiting") await new Promise((resolve) => setImmediate(resolve));
+  await host.drive(run);
+};
+const looked = async (run: string): Promise<void> => {
+  await rested(run);
+  clock.advance(1_000);
+  await host.answerCheckpoint({ run, output: { ok: true }, idempotencyKey: `${run}:look`, source: person });
+  await host.drive(run);
+};
+const included = await start("included", {}, composedFile);
+await looked(included);
+await answer(included, "go");
+await host.drive(included);
+await looked(await start("asking", {}, composedFile));
+await rested(await start("looking", {}, composedFile));
+await host.drive(await start("resting", {}, composedFile));
 await host.close();
 
 const { version }: { version: string } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
@@ -108,7 +159,9 @@ writeFileSync(join(goldenDirectory, "databases", `${version}.db.gz`), gzipSync(r
 
 const db = new BetterSqlite(copy, { readonly: true });
 const graphs = db
-  .prepare<[], { digest: string; bytes: Buffer }>("select distinct lower(hex(graph_digest)) as digest, bytes from runs join blobs on hash = graph_digest")
+  .prepare<[], { digest: string; bytes: Buffer }>(
+    "select distinct machine_version as digest, bytes from actors join blobs on lower(hex(hash)) = machine_version where machine_id = 'pawl.graph'",
+  )
   .all();
 db.close();
 writeFileSync(join(goldenDirectory, "charts.json"), `${JSON.stringify(await chartsNow(), null, 1)}\n`);
