@@ -21,6 +21,23 @@ test.each(places)("MACH-10 a machine of an author's begins with what its callbac
   expect(new Set(charges.map(([, , key]) => key)).size).toBe(1);
 });
 
+test("MACH-10 a machine in an included workflow is found where it stands", async () => {
+  const project = new Project();
+  const host = await project.open();
+  machineFile(project, order, orderNode, "child");
+  project.write(
+    "job.workflow.ts",
+    `import { z } from "zod"; import { compute, include, workflow } from "pawl"; import child from "./child.workflow.ts";
+export default workflow({ name: "job", input: z.object({}) })
+  .node("sub", include(child, { input: () => ({ task: "inner" }) }), { after: "end" })
+  .node("end", compute(({ outputs }) => outputs.sub))
+  .build();`,
+  );
+  const view = await project.run(host, project.file("job.workflow.ts"));
+  expect(view).toMatchObject({ state: "completed", result: { ...orderResult, receipt: "receipt for inner" } });
+  expect(view.visits.map(({ node, kind }) => `${node} ${kind}`)).toContain("sub/order machine order");
+});
+
 test("MACH-12 every step of it is restored from the file when the host is opened again before each", async () => {
   const project = new Project();
   const file = machineFile(project, order, orderNode);

@@ -10,6 +10,8 @@ const length = 60;
 /** Operations for each machine, and for the invented ones together. */
 const quota = 2200;
 const inventedQuota = 36_000;
+/** Operations of those that are stepped in another process besides: twice the work each. */
+const elsewhereQuota = 12_000;
 /** One walk in this many has its store in a file. */
 const fileEvery = 8;
 let total = 0;
@@ -38,6 +40,15 @@ test.skipIf(again !== undefined).each(subjects.map((subject) => [subject.machine
 
 test.skipIf(again !== undefined)("XS-1 invented machines walk on", async () => {
   expect(await roam(invented, inventedQuota)).toBeGreaterThanOrEqual(inventedQuota);
+});
+
+test.skipIf(again !== undefined)("MACH-1 machines of all kinds walk on when they are stepped in another process", async () => {
+  let ops = 0;
+  for (let seed = 1; ops < elsewhereQuota; seed += 1) {
+    const subject = seed % 2 === 0 ? subjects[(seed / 2) % subjects.length] : undefined;
+    ops += (await walk(subject ?? invented(seed), seed, { length, elsewhere: seed % 3 === 0 ? "atOnce" : "later" })).ops;
+  }
+  expect(ops).toBeGreaterThanOrEqual(elsewhereQuota);
 });
 
 test.skipIf(again !== undefined)("XS-1 these were 100,000 operations", () => {

@@ -107,6 +107,11 @@ export class InProcess implements AuthorCode {
     return acceptNode(definition, call.node, context, output);
   }
 
+  /** Loads a workflow before it is needed. @throws sourceUnloadable */
+  async open(workflow: StoredWorkflow): Promise<void> {
+    await this.definition(workflow);
+  }
+
   step(machine: AuthorMachine, request: StepRequest): StepAnswer | Promise<StepAnswer> {
     const there = this.loaded.get(nameOf(machine));
     if (there) return this.answers.answer(machineIn(there, machine), request);

@@ -47,6 +47,7 @@ export const Bodies = {
   prepareNode: z.strictObject({ directory: text, call: z.strictObject(visit) }),
   acceptNode: z.strictObject({ directory: text, call: z.strictObject(visit), output: place }),
   acceptOutput: z.strictObject({ directory: text, workflow: z.strictObject(storedWorkflow), node: text, output: place }),
+  open: z.strictObject({ directory: text, workflow: z.strictObject(storedWorkflow) }),
   step: z.strictObject({
     directory: text,
     machine: z.strictObject(machine),
@@ -95,6 +96,7 @@ export const Answers = {
   prepareNode: text,
   acceptNode: Executed,
   acceptOutput: Executed,
+  open: z.null(),
   step: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("needsNames") }),
     z.strictObject({ kind: z.literal("unchanged") }),

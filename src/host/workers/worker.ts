@@ -82,6 +82,11 @@ const works: { readonly [M in Method]: Work } = {
     const { directory, workflow, node, output } = Bodies.acceptOutput.parse(body);
     return executed(await author.acceptOutput(at(directory, workflow), node, JSON.parse(textAt(texts, output))));
   },
+  open: async (body) => {
+    const { directory, workflow } = Bodies.open.parse(body);
+    await author.open(at(directory, workflow));
+    return null;
+  },
   step: async (body, texts): Promise<Answer<"step">> => {
     const { directory, machine, request } = Bodies.step.parse(body);
     const { from, given } = request;

@@ -62,6 +62,12 @@ interface Question<M extends Method> {
   readonly texts: readonly Text[];
 }
 
+/** A call that must be answered within a time. `before` is done first, and has its own. */
+interface Limited {
+  readonly deadline: NonNullable<CallOptions["deadline"]>;
+  readonly before: (worker: WorkerProcess, directory: string) => Promise<void>;
+}
+
 /** Loading does nothing outside: a process that is lost at it may be somebody else's doing, and only one that is lost each time is the file's. */
 const loadTries = 3;
 
@@ -72,6 +78,8 @@ export class WorkerPool implements AuthorCode {
   private readonly places: Places;
   /** Where each worker finds its sources: looked after once for it, since a step must not read all of them again. */
   private readonly directories = new WeakMap<WorkerProcess, Promise<string>>();
+  /** Workflows that a worker has loaded for steps, by the digest of their graphs. */
+  private readonly open = new WeakMap<WorkerProcess, Map<string, Promise<unknown>>>();
   private readonly losses = new WeightedCache<number>(lossesKept);
   private launches = 0;
   private steps = 0;
@@ -84,7 +92,7 @@ export class WorkerPool implements AuthorCode {
 
   async load({ workflow, cwd, userHome, input }: LoadRequest): Promise<LoadedSources> {
     const texts = input === undefined ? [] : [{ key: null, json: fitting(input, "run's input") }];
-    const loadMs = this.options.limits?.loadMs ?? 60_000;
+    const { loadMs } = this;
     const limit = new AbortController();
     const stop = systemClock.schedule(systemClock.now() + loadMs, () => limit.abort("cancelled"));
     const body = (): Body<"load"> => ({ workflow, cwd, userHome, input: input === undefined ? null : 0 });
@@ -171,7 +179,10 @@ export class WorkerPool implements AuthorCode {
       request: { ...more, names: request.names && request.names.map(([name, actor]) => [name, actor]), given: 0, from: from === null ? null : 1 },
     });
     const ms = this.options.limits?.stepMs ?? 10_000;
-    const deadline = { ms, lastWords: `${describeStep(request)} took longer than ${ms} ms` };
+    const limited: Limited = {
+      deadline: { ms, lastWords: `${describeStep(request)} took longer than ${ms} ms` },
+      before: (worker, directory) => this.opened(worker, machine, directory),
+    };
     // Work of the workflow's other code holds up no step, and a step that does not end takes none of that with it.
     const place = stepsPlace(machine);
     this.steps += 1;
@@ -179,7 +190,7 @@ export class WorkerPool implements AuthorCode {
     for (let left = stepChances - 1; ; left -= 1) {
       try {
         // As with visits: the last chance is had alone.
-        return await this.ask("step", { place: left === 0 ? own : place, source: machine.source, body, texts }, unwatched(), deadline);
+        return await this.ask("step", { place: left === 0 ? own : place, source: machine.source, body, texts }, unwatched(), limited);
       } catch (error) {
         if (!(error instanceof Interrupted)) throw error;
         if (left > 0) continue;
@@ -219,6 +230,10 @@ export class WorkerPool implements AuthorCode {
     return this.places.close();
   }
 
+  private get loadMs(): number {
+    return this.options.limits?.loadMs ?? 60_000;
+  }
+
   private async askOfVisit<M extends "execute" | "shellSpec" | "parseShell" | "prepareNode">(
     method: M,
     visit: VisitCall,
@@ -243,12 +258,7 @@ export class WorkerPool implements AuthorCode {
     }
   }
 
-  private async ask<M extends Method>(
-    method: M,
-    { place, source, body, texts }: Question<M>,
-    watch: Watch,
-    deadline?: CallOptions["deadline"],
-  ): Promise<Answer<M>> {
+  private async ask<M extends Method>(method: M, { place, source, body, texts }: Question<M>, watch: Watch, limited?: Limited): Promise<Answer<M>> {
     const { signal } = watch;
     for (;;) {
       const { worker, leave } = await this.places.take(place, signal).catch((error: unknown) => {
@@ -256,6 +266,7 @@ export class WorkerPool implements AuthorCode {
       });
       try {
         const directory = source === null ? "" : await this.directoryFor(worker, source);
+        await limited?.before(worker, directory);
         // It may have ended meanwhile, and then knows nothing of this.
         if (worker.isThere)
           return await worker.call(method, body(directory), texts, {
@@ -264,12 +275,29 @@ export class WorkerPool implements AuthorCode {
             heartbeat: () => watch.heartbeat?.(),
             ...(watch.update ? { update: watch.update } : {}),
             onAbandoned: leave,
-            ...(deadline ? { deadline } : {}),
+            ...(limited ? { deadline: limited.deadline } : {}),
           });
       } finally {
         leave();
       }
     }
+  }
+
+  /** Loads a workflow's file where it is needed for the first time: that may take longer than a step. */
+  private async opened(worker: WorkerProcess, { source, graph, cwd }: StoredWorkflow, directory: string): Promise<void> {
+    const known = this.open.get(worker) ?? new Map<string, Promise<unknown>>();
+    this.open.set(worker, known);
+    const ms = this.loadMs;
+    const opening =
+      known.get(graph) ??
+      worker.call("open", { directory, workflow: { source, graph, cwd } }, [], {
+        ...unwatched(),
+        onAbandoned: () => undefined,
+        deadline: { ms, lastWords: `loading the workflow's file took longer than ${ms} ms` },
+      });
+    known.set(graph, opening);
+    opening.catch(() => known.delete(graph));
+    await opening;
   }
 
   private directoryFor(worker: WorkerProcess, source: string): Promise<string> {
