@@ -87,7 +87,7 @@ export function graphSetup(actors: Record<string, AnyActorLogic>) {
         if (deadline === null) return;
         enqueue.assign({ deadline });
         if (deadline.dueAt === null) enqueue.cancel(deadlineTimer);
-        else enqueue.raise({ type: "step.timedOut", ms: deadline.ms }, { id: deadlineTimer, delay: deadline.dueAt - timeOf(event) });
+        else enqueue.raise({ type: "step.timedOut", ms: deadline.ms }, { id: deadlineTimer, delay: Math.max(0, deadline.dueAt - timeOf(event)) });
       }),
       clearDeadline: enqueueActions(({ context, enqueue }) => {
         if (context.deadline === null) return;
