@@ -8,3 +8,6 @@ export { testNode, type ChildEnd, type TestNodeOptions, type TestNodeReport } fr
 
 // An agent that does what a test says.
 export { scriptedAgent, type ScriptedAgent, type ScriptedTurn, type TurnMaker } from "./testing/scriptedAgent.ts";
+
+// A workflow, run in a directory of its own on such a clock, with such an agent and a simulated person; crashed and opened again at will.
+export { openWorkflowTest, type GoOnOptions, type Person, type PersonAnswer, type WorkflowTest, type WorkflowTestOptions } from "./testing/workflowTest.ts";

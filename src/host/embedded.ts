@@ -61,6 +61,8 @@ export interface EmbeddedOptions extends OpenOptions {
 /** What a daemon needs besides. */
 export interface DaemonHost extends EmbeddedHost {
   standing(): Promise<Standing>;
+  /** Resolves when nothing works: what goes on goes on by time or by people alone. @throws aborted */
+  idle(signal: AbortSignal): Promise<void>;
 }
 
 const finalStates: readonly RunState[] = ["completed", "failed", "timedOut", "cancelled"];
@@ -196,6 +198,10 @@ class Embedded extends Reader implements DaemonHost {
       for (const { id, session } of rows) if (session === null) await this.runtime.send(id, { type: "run.activate" });
     await this.queue.offerAll();
     await this.agents.connectAll();
+  }
+
+  idle(signal: AbortSignal): Promise<void> {
+    return this.runtime.settled({ signal });
   }
 
   standing(): Promise<Standing> {

@@ -34,6 +34,8 @@ export interface ScriptedAgent extends AgentExecutor {
   readonly steps: readonly AgentStep[];
   /** Every answer to a submit, in order. */
   readonly answers: readonly (SubmitAnswer & { readonly node: string })[];
+  /** Turns that wait for their delay, or hang. */
+  readonly resting: number;
   /** Adds turns to the script. */
   add(...turns: readonly (ScriptedTurn | TurnMaker)[]): void;
 }
@@ -47,6 +49,15 @@ export function scriptedAgent(turns: readonly (ScriptedTurn | TurnMaker)[] = [],
   const steps: AgentStep[] = [];
   const answers: (SubmitAnswer & { readonly node: string })[] = [];
   let calls = 0;
+  let resting = 0;
+  const rest = async (until: Promise<unknown>): Promise<void> => {
+    resting += 1;
+    try {
+      await until;
+    } finally {
+      resting -= 1;
+    }
+  };
 
   const nextTurn = async (step: AgentStep): Promise<ScriptedTurn> => {
     const index = script.findIndex((turn) => typeof turn === "function" || fits(turn, step));
@@ -59,12 +70,15 @@ export function scriptedAgent(turns: readonly (ScriptedTurn | TurnMaker)[] = [],
   return {
     steps,
     answers,
+    get resting() {
+      return resting;
+    },
     add: (...more) => void script.push(...more),
     async run(step, turn): Promise<AgentTurnEnd> {
       steps.push(step);
       const { delayMs, updates = [], text, error, retryAfterMs, hangs, ...scripted } = await nextTurn(step);
       await turn.sent();
-      if (delayMs !== undefined) await elapsed(clock, delayMs, turn.signal);
+      if (delayMs !== undefined) await rest(elapsed(clock, delayMs, turn.signal));
       for (const update of updates) await turn.update({ ...update, callId: `update-${(calls += 1)}` });
       const outputs = "submit" in scripted ? [scripted.submit, ...(scripted.submits ?? [])] : (scripted.submits ?? []);
       for (const output of outputs) {
@@ -73,7 +87,7 @@ export function scriptedAgent(turns: readonly (ScriptedTurn | TurnMaker)[] = [],
         answers.push({ ...answer, node: step.node });
         if (answer.status === "accepted") break;
       }
-      if (hangs) await stopped(turn);
+      if (hangs) await rest(stopped(turn));
       if (error !== undefined) return { outcome: "error", message: error, retryAfterMs };
       return { outcome: "completed", text };
     },

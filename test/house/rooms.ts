@@ -81,8 +81,8 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   },
   testing: {
     files: /^src\/testing(?:\.ts$|\/)/,
-    values: ["leaf", "clock", "machines", "seam", "stepping", "runtime", "workflow", "host"],
-    types: ["persistence"],
+    values: ["leaf", "clock", "machines", "seam", "persistence", "stepping", "runtime", "workflow", "host"],
+    types: [],
     packages: "any",
     atLeast: 1,
   },
