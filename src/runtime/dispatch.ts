@@ -57,8 +57,8 @@ export class Dispatcher {
   private readonly options: DispatchOptions;
   private readonly queue: Waiting[] = [];
   private pumping = false;
-  /** Time of the newest commit. */
-  private committedAt = 0;
+  /** Time of the newest draft: one that was set aside may come after others in its group that were received later. */
+  private latestAt = 0;
   /** Why the store refused for good: whatever is still queued meets the same, though the disk may be free again. */
   private refusal: PawlError | null = null;
   private idleWaiters: (() => void)[] = [];
@@ -227,7 +227,6 @@ export class Dispatcher {
           again.push(waiting);
           continue;
         }
-        this.committedAt = Math.max(this.committedAt, draft.at);
         this.options.onCommitted(draft);
       }
       if ("error" in outcome) waiting.reject(outcome.error);
@@ -262,11 +261,13 @@ export class Dispatcher {
     const faults = new Map<number, unknown>();
     for (;;) {
       // One that is computed again comes after what came after it: time does not run back in the journal.
-      const at = Math.max(dispatch.at, this.committedAt);
+      const at = Math.max(dispatch.at, this.latestAt);
       const draft = new Draft(dispatch.eventId, at, overlay, this.options.reads, this.lanes.turn(waiting));
       try {
         const answer = await dispatch.compute(draft, faults);
-        return { waiting, draft: draft.isEmpty ? null : draft, outcome: { answer } };
+        if (draft.isEmpty) return { waiting, draft: null, outcome: { answer } };
+        this.latestAt = at;
+        return { waiting, draft, outcome: { answer } };
       } catch (error) {
         draft.abandon();
         if (error instanceof SetAside) {

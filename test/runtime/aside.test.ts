@@ -177,6 +177,40 @@ test("MACH-4 a dispatch whose time moves on with each try is computed in its gro
   expect(await waiting).toMatchObject({ status: "applied" });
 });
 
+test("MACH-4 what was set aside comes after what its group has computed meanwhile: time does not run back in the journal", async () => {
+  const hands = { answer: () => {} };
+  const helper = setup({ types: {} as { context: { n: number } } }).createMachine({
+    id: "helper",
+    version: "1",
+    context: { n: 0 },
+    on: {
+      // Not pure: the answer comes while a group is computed.
+      help: {
+        actions: assign({
+          n: ({ context }) => {
+            hands.answer();
+            return context.n + 1;
+          },
+        }),
+      },
+    },
+  });
+  const world = await far([counter("far")], [helper]);
+  const { runtime, questions, clock, store } = world;
+  await runtime.start("far", { id: "f", input: undefined });
+  await runtime.start("helper", { id: "h", input: undefined });
+  world.isHeld = true;
+  const waiting = runtime.send("f", { type: "add", name: "one" });
+  await until(() => questions.length === 1);
+  clock.advance(50);
+  hands.answer = () => questions[0]?.answer();
+  await Promise.all(Array.from({ length: 40 }, () => runtime.send("h", { type: "help" })));
+  await waiting;
+  const rows = (await Promise.all(["f", "h"].map((id) => store.journal(id, 1, 100)))).flat().toSorted((a, b) => a.seq - b.seq);
+  expect(rows.some(({ actor }, index) => actor === "f" && index > 2 && index < rows.length - 1)).toBe(true);
+  expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted((a, b) => a - b));
+});
+
 test("MACH-5 a machine that throws elsewhere refuses an event from outside, and is faulted at an internal one until that is tried again", async () => {
   const guarded = { isBroken: true };
   const fragile = setup({ types: {} as { context: { n: number } } }).createMachine({
