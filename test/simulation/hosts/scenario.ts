@@ -5,6 +5,13 @@ import { fileURLToPath } from "node:url";
 import { lockFileName } from "../../../persistence/lock.ts";
 import { openStore } from "../../../persistence/openStore.ts";
 import type { EmbeddedHost } from "../../../src/host/api.ts";
+import { createMachine } from "xstate";
+import { authorMachineId, machineAt, placeOf } from "../../../src/host/author/authorMachine.ts";
+import type { Definition } from "../../../src/runtime/definition.ts";
+import { defineMachine } from "../../../src/runtime/registry.ts";
+import type { AnyWorkflow } from "../../../src/workflow/definition.ts";
+import { loadWorkflow } from "../../../src/workflow/loader.ts";
+import { nodeMachine } from "../../../src/workflow/machineStep.ts";
 import { hostRegistry } from "../../../src/host/catalog.ts";
 import { openEmbedded, type DaemonHost } from "../../../src/host/embedded.ts";
 import { turn } from "../core/hold.ts";
@@ -38,6 +45,7 @@ const works = {
       { task: "c", patience: 600_000 },
     ],
   },
+  tours: { file: workflow("tours"), inputs: [{ stops: 1 }, { stops: 3 }] },
   rounds: {
     file: workflow("rounds"),
     inputs: [
@@ -47,6 +55,16 @@ const works = {
     ],
   },
 } as const;
+
+let tours: AnyWorkflow | undefined;
+
+/** Machines of authors as this process has them itself: what the host asks for is foretold without asking. */
+function ownMachine(version: string): Definition | undefined {
+  const place = placeOf(version);
+  if (place === undefined || tours === undefined) return undefined;
+  const machine = machineAt(nodeMachine(tours, place.node), place.path);
+  return { ...defineMachine(createMachine({ id: authorMachineId, version }), { identity: "author" }), machine };
+}
 
 /** Turns in which a process that is gone must have let go of everything. */
 const dyingTurns = 400;
@@ -136,7 +154,7 @@ const ofHosts = (name: string, isWired: boolean): Scenario => ({
     tenant.outside = outside;
     tenant.workers = workers;
     const state = new State(reader);
-    const replay = new Replay(state, hostRegistry(state.store));
+    const replay = new Replay(state, hostRegistry(state.store, ownMachine));
     const net = isWired ? new Net(world, power, random.pick([0, 0.5, 2.5]), 2) : null;
     tenant.net = net;
     const desk = net ?? power;
@@ -205,6 +223,7 @@ let loaded: Promise<void> | undefined;
 
 /** Every workflow, started and driven as far as it comes when nobody is outside. */
 async function loadAll(): Promise<void> {
+  tours = (await loadWorkflow(works.tours.file)).definition;
   const directory = newDirectory();
   const host = await openEmbedded({ home: join(directory, "home") });
   for (const { file, inputs } of Object.values(works)) {

@@ -1,5 +1,6 @@
 /** The processes that author code runs in: what a worker is given may wait before it begins, its answer may wait before it is heard, and a worker
  *  may be lost at any moment with all that it has in hand. The code itself runs in this process: only its loss is played. */
+import type { AuthorMachine, StepRequest } from "../../../src/host/author/authorMachine.ts";
 import { InProcess } from "../../../src/host/author/inProcess.ts";
 import { Interrupted } from "../../../src/runtime/executor.ts";
 import type { FaultKind } from "../core/faults.ts";
@@ -9,7 +10,7 @@ import type { Outside } from "./outside.ts";
 import { Died, type Life, type Power } from "./power.ts";
 
 /** What a worker is asked on behalf of an effect. */
-const methods = ["prepare", "execute", "prepareNode"] as const;
+const methods = ["prepare", "execute", "prepareNode", "acceptNode", "promise"] as const;
 
 /** How far a job has come. */
 type Stage = "given" | "begun" | "done";
@@ -67,16 +68,36 @@ export class Workers implements Part {
 
   /** Stands between the host and its author code; returns what undoes it. */
   takeOver(): () => void {
-    const undo = methods.map((name) => {
+    const undo = methods.map((name): (() => void) => {
       const holder = InProcess.prototype;
-      const original = Reflect.get(holder, name) as (this: InProcess, call: object, watch: Task) => Promise<unknown>; // all three take what is asked, and the watch
+      const original = Reflect.get(holder, name) as (this: InProcess, ...given: unknown[]) => Promise<unknown>; // all of them take what is asked, and the watch at last
       const { work } = this;
-      Reflect.set(holder, name, function (this: InProcess, call: object, watch: Task): Promise<unknown> {
-        return work(watch, () => original.call(this, call, watch));
+      Reflect.set(holder, name, function (this: InProcess, ...given: unknown[]): Promise<unknown> {
+        return work(given.at(-1) as Task, () => original.apply(this, given)); // as above
       });
       return () => void Reflect.set(holder, name, original);
     });
+    undo.push(this.takeOverSteps());
     return () => undo.forEach((back) => back());
+  }
+
+  /** Steps of authors' machines wait as visits do. One whose worker is lost is taken again in another: the host does not hear of it. */
+  private takeOverSteps(): () => void {
+    const holder = InProcess.prototype;
+    const original = Reflect.get(holder, "step") as InProcess["step"]; // the method of that name
+    const { work, world } = this;
+    Reflect.set(holder, "step", function (this: InProcess, machine: AuthorMachine, request: StepRequest): Promise<unknown> {
+      const signal = new AbortController().signal;
+      const task: Task = { key: request.actor, attempt: 0, visit: null, signal };
+      const take = (): Promise<unknown> =>
+        work(task, async () => original.call(this, machine, request)).catch((error: unknown) => {
+          if (!(error instanceof Interrupted)) throw error;
+          world.see(`a step of ${request.actor} is taken again`);
+          return take();
+        });
+      return take();
+    });
+    return () => void Reflect.set(holder, "step", original);
   }
 
   dieWith(life: Life): void {
@@ -119,7 +140,7 @@ export class Workers implements Part {
       this.world.see(`lost with ${job.id}, which was ${job.stage}`);
       this.world.fault(lossOf[job.stage]);
       // One that was told to stop ends as told, whatever becomes of its process.
-      if (!job.signal.aborted) this.outside.lost.add(`${job.key} ${job.attempt}`);
+      if (!job.signal.aborted && job.attempt > 0) this.outside.lost.add(`${job.key} ${job.attempt}`);
       job.lose(new Interrupted("The worker ended with SIGKILL."));
       if (job.visit !== null) this.outside.dieIn(job.life, job.visit, job.attempt);
     }

@@ -1,4 +1,5 @@
 /** What the journal says must stand: actors, timers and effects, and the rows that are still to be explained. `replay.ts` writes it. */
+import { authorMachineId, placeOf, type AuthorInput } from "../../../src/host/author/authorMachine.ts";
 import type { ActorStatus, JournalRow, StoredValue } from "../../../persistence/store.ts";
 import type { Definition } from "../../../src/runtime/definition.ts";
 import type { ChildLink } from "../../../src/runtime/refs.ts";
@@ -138,6 +139,11 @@ export class Chronicle {
     const known = this.steppers.get(definition) ?? createStepper(definition.machine);
     this.steppers.set(definition, known);
     return known;
+  }
+
+  /** What the machine is started with: of an author's, what Pawl's own node has wrapped. */
+  inputOf({ id, version }: Definition, given: unknown): unknown {
+    return id === authorMachineId && placeOf(version)?.path.length === 0 ? (given as AuthorInput).input : given; // the node's machine gives it so
   }
 
   /** What a snapshot knows of its actor's children, by key. */

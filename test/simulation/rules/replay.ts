@@ -9,6 +9,7 @@ import type { Definition, DefinitionRegistry } from "../../../src/runtime/defini
 import type { ChildLink } from "../../../src/runtime/refs.ts";
 import { childLogic, isMachineLogic, plainError, type StepResult } from "../../../src/runtime/step.ts";
 import { inLiveOrder, type Address, type SpawnRecord, type StepRecord } from "../../../src/runtime/stepRecords.ts";
+import { authorMachineId, machineVersion, placeOf } from "../../../src/host/author/authorMachine.ts";
 import { must, Violation } from "../core/world.ts";
 import { Chronicle, isSame, timerId, type EventLike, type Origin, type Told, type ToldEffect } from "./chronicle.ts";
 import type { State } from "./state.ts";
@@ -222,7 +223,7 @@ export class Replay extends Chronicle {
       kept: [],
     };
     this.actors.set(id, told);
-    await this.applied(told, this.stepper(definition).init(id, told.parent, input, childKey), row, false);
+    await this.applied(told, this.stepper(definition).init(id, told.parent, this.inputOf(definition, input), childKey), row, false);
   }
 
   private async applied(told: Told, result: StepResult, row: JournalRow, isFirst: boolean): Promise<void> {
@@ -255,7 +256,8 @@ export class Replay extends Chronicle {
     for (const asked of result.asked) {
       const definition = asked.kind === "spawn" ? children.get(asked.link) : undefined;
       if (asked.kind !== "spawn" || definition === undefined) continue;
-      if (this.stepper(definition).init(asked.link.actor ?? "", told.id, asked.input, asked.key).status !== "active") ended.add(asked.link);
+      const input = this.inputOf(definition, asked.input);
+      if (this.stepper(definition).init(asked.link.actor ?? "", told.id, input, asked.key).status !== "active") ended.add(asked.link);
     }
     return inLiveOrder(result.asked, result.next.snapshot, (link) => !ended.has(link));
   }
@@ -313,10 +315,18 @@ export class Replay extends Chronicle {
       if (asked.kind !== "spawn") continue;
       const logic = childLogic(told.definition.machine, asked.src);
       const mark = markOf(logic);
-      const machineId = mark?.kind === "machineFromInput" ? mark.machineId : isMachineLogic(logic) ? logic.id : null;
-      if (machineId === null) continue;
-      const definition =
-        mark?.kind === "machineFromInput" ? await this.registry.find(machineId, mark.version(asked.input as never)) : this.registry.latest(machineId);
+      // A child of an author's machine is found by its place, as its parent is.
+      const place = told.definition.id === authorMachineId && isMachineLogic(logic) ? placeOf(told.definition.version) : undefined;
+      const found = place
+        ? { id: authorMachineId, version: machineVersion({ ...place, path: [...place.path, asked.src] }) }
+        : mark?.kind === "machineFromInput"
+          ? { id: mark.machineId, version: mark.version(asked.input as never) }
+          : isMachineLogic(logic)
+            ? { id: logic.id, version: null }
+            : null;
+      if (found === null) continue;
+      const { id: machineId, version } = found;
+      const definition = version === null ? this.registry.latest(machineId) : await this.registry.find(machineId, version);
       must(definition !== undefined, rule, () => `${told.id} started a child of machine ${machineId}, which is not registered`);
       const visit = mark && mark.kind !== "effect" ? mark.visit?.(asked.input as never) : undefined;
       const name = `${told.id}/${visit ?? asked.key}`;
