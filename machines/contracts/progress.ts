@@ -44,13 +44,16 @@ export function basisAfter(basis: ProgressBasis | null, { completed, phase, unit
   return goesOn ? basis : { at, completed, phase: phase ?? null, unit: unit ?? null };
 }
 
+/** What is further away than a hundred years is not told. */
+const longestRemainingMs = 100 * 365 * 86_400_000;
+
 /** From the first to the latest observation; only work that has grown has a pace, and only work with a total has an end. */
 export function paceOf(basis: ProgressBasis | null, { completed, total, status }: Progress, at: number): Pace {
   if (basis === null || completed === undefined || completed <= basis.completed || at <= basis.at || (status !== undefined && status !== "running"))
     return { perSecond: null, remainingMs: null };
   const perMs = (completed - basis.completed) / (at - basis.at);
   const perSecond = perMs * 1_000;
-  if (!Number.isFinite(perSecond)) return { perSecond: null, remainingMs: null };
-  const remaining = total === undefined || total < completed ? null : (total - completed) / perMs;
-  return { perSecond, remainingMs: remaining !== null && Number.isFinite(remaining) ? Math.round(remaining) : null };
+  if (!(perMs > 0 && Number.isFinite(perSecond))) return { perSecond: null, remainingMs: null };
+  const remaining = total === undefined || total <= completed ? null : (total - completed) / perMs;
+  return { perSecond, remainingMs: remaining !== null && remaining <= longestRemainingMs ? Math.round(remaining) : null };
 }

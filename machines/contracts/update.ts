@@ -69,13 +69,15 @@ export function checkedUpdate(given: unknown): CheckedUpdate {
   return { type, key, json };
 }
 
+const below = (path: string, inside: string): string => (inside === "" || inside.startsWith("[") ? `${path}${inside}` : `${path}.${inside}`);
+
 function dataText(data: unknown): string {
   if (data === undefined) throw new PawlError("invalidInput", "update.data is missing.", { path: "update.data" });
   try {
     return jsonText(data, "update's data");
   } catch (error) {
     throw new PawlError("invalidInput", messageOf(error), {
-      path: ["update.data", isPawlError(error) ? (error.path ?? "") : ""].filter((part) => part !== "").join("."),
+      path: below("update.data", isPawlError(error) ? (error.path ?? "") : ""),
       cause: error,
     });
   }

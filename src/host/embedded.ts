@@ -58,7 +58,7 @@ export interface EmbeddedOptions extends OpenOptions {
   readonly hooks?: Parameters<typeof openStore>[0]["hooks"];
 }
 
-/** What a daemon needs besides. */
+/** What a daemon and a test need besides. */
 export interface DaemonHost extends EmbeddedHost {
   standing(): Promise<Standing>;
   /** Resolves when nothing works: what goes on goes on by time or by people alone. @throws aborted */

@@ -1,5 +1,5 @@
 /** Everything about one run, for `show`; pure. */
-import { truncate, wrap } from "../../text/cells.ts";
+import { cellWidth, truncate, wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { DecisionView, RunView, VisitView } from "../../host/api.ts";
 import { updateLine } from "../progress/update.ts";
@@ -22,6 +22,8 @@ export interface PageContext {
 }
 
 const valueBound = 12;
+/** With less room than this an update stands alone on its line. */
+const leastUpdateCells = 20;
 
 export function runPage(run: RunView, context: PageContext): readonly string[] {
   const sections = [
@@ -90,12 +92,13 @@ function outputSection(run: RunView, context: PageContext): readonly string[] {
 /** What steps published last: of finished ones too. */
 function updateSection({ updates }: RunView, { now, width, paint }: PageContext): readonly string[] {
   if (updates.length === 0) return [];
-  return [
-    paint("quiet", "Updates"),
-    ...updates.map((update) =>
-      truncate(`  ${visibleLine(update.node)}  ${updateLine(update, Math.max(1, width))}  (${age(now - update.updatedAt)} ago)`, width),
-    ),
-  ];
+  const lines = updates.map((update) => {
+    const node = `  ${visibleLine(update.node)}  `;
+    const ago = `  (${age(now - update.updatedAt)} ago)`;
+    const room = width - cellWidth(node) - cellWidth(ago);
+    return truncate(room >= leastUpdateCells ? `${node}${updateLine(update, room)}${ago}` : `  ${updateLine(update, Math.max(1, width - 2))}`, width);
+  });
+  return [paint("quiet", truncate("Updates", width)), ...lines];
 }
 
 function decisionSection(run: RunView, { now, width, paint }: PageContext): readonly string[] {

@@ -89,7 +89,8 @@ function stuckRun(run: RunSummary, isOwned: boolean): readonly Finding[] {
   }
 }
 
-function waiting({ id, decisions, current, awaits }: RunSummary): readonly Finding[] {
+function waiting({ id, decisions, current, awaits, reason }: RunSummary): readonly Finding[] {
+  if (reason?.code === "noAgent") return [finding("note", id, `Run ${id} waits for an agent: ${reason.message}`)];
   if (awaits?.kind === "time") return [finding("note", id, `Run ${id} waits at ${awaits.node} until ${new Date(awaits.dueAt).toISOString()}.`)];
   if (awaits?.kind === "checkpoint")
     return [finding("note", id, `Run ${id} waits for an answer at checkpoint ${awaits.node}.`, ["answer", id, "--input-json", "JSON"])];
