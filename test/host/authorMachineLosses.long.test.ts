@@ -2,8 +2,8 @@
 import { DatabaseSync } from "node:sqlite";
 import path from "node:path";
 import { expect, test, vi } from "vitest";
-import { Project } from "./kit.ts";
-import { machineFile } from "./machineKit.ts";
+import { hostProcess, Project } from "./kit.ts";
+import { machineFile, order, orderNode, orderResult } from "./machineKit.ts";
 import { killed, openWithWorkers } from "./workerKit.ts";
 
 const patience = { timeout: 60_000, interval: 20 };
@@ -74,6 +74,18 @@ test("MACH-20 a promise that takes its worker down each time fails at the third 
   const view = await project.run(host, machineFile(project, head, `.node("dies", machineNode(dies, {}))`));
   expect(view).toMatchObject({ state: "failed", reason: { code: "workerCrashed" } });
   expect(new Set(project.side).size).toBe(3);
+}, 120_000);
+
+test("MACH-12 a host that is killed while its machine rests and works leaves what the next one goes on with", async () => {
+  const project = new Project();
+  const file = machineFile(project, order, orderNode);
+  const killedHost = hostProcess(project, file);
+  const run = await killedHost.run;
+  await project.appears("side.txt");
+  process.kill(killedHost.pid, "SIGKILL");
+  await killedHost.ended;
+  const host = await openWithWorkers(project);
+  expect(await host.drive(run)).toMatchObject({ state: "completed", result: orderResult });
 }, 120_000);
 
 test("MACH-21 a host that closes while a step does not end leaves the run as it was stored", async () => {

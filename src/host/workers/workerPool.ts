@@ -11,12 +11,13 @@ import type { PreparedNode } from "../../workflow/prepareNode.ts";
 import type { ShellResult } from "../../workflow/nodes/shell.ts";
 import type { ShellSpec } from "../../workflow/shellStep.ts";
 import type { AuthorCode, LoadedSources, LoadRequest, PreparedRun, StoredRun, StoredWorkflow, VisitCall, Watch } from "../author/authorCode.ts";
-import { describeStep, type AuthorMachine, type PromiseCall, type StepAnswer, type StepRequest } from "../author/authorMachine.ts";
+import type { AuthorMachine, PromiseCall, StepAnswer, StepRequest } from "../author/authorMachine.ts";
 import { WeightedCache } from "../weightedCache.ts";
+import { MachineCalls, type Limited, type Question } from "./machineCalls.ts";
 import type { Answer, Body, Method } from "./messages.ts";
 import { GivenUp, Places, type Place } from "./places.ts";
-import { packPromise, packRun, packVisit, type Text } from "./texts.ts";
-import type { CallOptions, WorkerProcess } from "./workerProcess.ts";
+import { packRun, packVisit } from "./texts.ts";
+import type { WorkerProcess } from "./workerProcess.ts";
 
 export interface PoolOptions {
   /** Where the stored sources of this digest stand as files. @throws sourceUnloadable */
@@ -48,25 +49,8 @@ const unwatched = (): Watch => ({ signal: new AbortController().signal, report: 
 /** How often a visit, and the start of a run, may be interrupted: as their effects say. */
 const visitChances = 3;
 const startChances = 2;
-/** How often a step of an author's machine is tried. */
-const stepChances = 3;
 /** Visits and starts that have lost a worker: so many are remembered. */
 const lossesKept = 10_000;
-
-/** A call with everything but its directory. */
-interface Question<M extends Method> {
-  readonly place: Place;
-  /** Digest of the sources that it needs as files; null for a launch. */
-  readonly source: string | null;
-  readonly body: (directory: string) => Body<M>;
-  readonly texts: readonly Text[];
-}
-
-/** A call that must be answered within a time. `before` is done first, and has its own. */
-interface Limited {
-  readonly deadline: NonNullable<CallOptions["deadline"]>;
-  readonly before: (worker: WorkerProcess, directory: string) => Promise<void>;
-}
 
 /** Loading does nothing outside: a process that is lost at it may be somebody else's doing, and only one that is lost each time is the file's. */
 const loadTries = 3;
@@ -78,15 +62,22 @@ export class WorkerPool implements AuthorCode {
   private readonly places: Places;
   /** Where each worker finds its sources: looked after once for it, since a step must not read all of them again. */
   private readonly directories = new WeakMap<WorkerProcess, Promise<string>>();
-  /** Workflows that a worker has loaded for steps, by the digest of their graphs. */
-  private readonly open = new WeakMap<WorkerProcess, Map<string, Promise<unknown>>>();
   private readonly losses = new WeightedCache<number>(lossesKept);
   private launches = 0;
-  private steps = 0;
+  private readonly loadMs: number;
+  private readonly machines: MachineCalls;
 
   constructor(options: PoolOptions) {
-    const { blockedMs = 30_000, idleMs = 60_000, memoryMb, atOnce = 8, spare = false } = options.limits ?? {};
+    const { blockedMs = 30_000, idleMs = 60_000, memoryMb, atOnce = 8, spare = false, loadMs = 60_000, stepMs = 10_000 } = options.limits ?? {};
     this.options = options;
+    this.loadMs = loadMs;
+    this.machines = new MachineCalls({
+      stepMs,
+      loadMs,
+      ask: (method, question, watch, limited) => this.ask(method, question, watch, limited),
+      guarded: (workflow, id, work) => this.guarded(workflow, id, visitChances, work),
+      sharedPlace,
+    });
     this.places = new Places({ blockedMs, idleMs, atOnce, spare, memoryMb: memoryMb ?? null });
   }
 
@@ -170,68 +161,24 @@ export class WorkerPool implements AuthorCode {
     return executed(await this.ask("acceptOutput", { place: sharedPlace(workflow), source, body, texts }, unwatched()));
   }
 
-  async step(machine: AuthorMachine, request: StepRequest): Promise<StepAnswer> {
-    const { from, given, ...more } = request;
-    const texts = [given, ...(from === null ? [] : [from])].map((json) => ({ key: null, json }));
-    const body = (directory: string): Body<"step"> => ({
-      directory,
-      machine: wireMachine(machine),
-      request: { ...more, names: request.names && request.names.map(([name, actor]) => [name, actor]), given: 0, from: from === null ? null : 1 },
-    });
-    const ms = this.options.limits?.stepMs ?? 10_000;
-    const limited: Limited = {
-      deadline: { ms, lastWords: `${describeStep(request)} took longer than ${ms} ms` },
-      before: (worker, directory) => this.opened(worker, machine, directory),
-    };
-    // Work of the workflow's other code holds up no step, and a step that does not end takes none of that with it.
-    const place = stepsPlace(machine);
-    this.steps += 1;
-    const own: Place = { ...place, kind: "own", key: `${place.key} ${this.steps}` };
-    for (let left = stepChances - 1; ; left -= 1) {
-      try {
-        // As with visits: the last chance is had alone.
-        return await this.ask("step", { place: left === 0 ? own : place, source: machine.source, body, texts }, unwatched(), limited);
-      } catch (error) {
-        if (!(error instanceof Interrupted)) throw error;
-        if (left > 0) continue;
-        throw new PawlError(
-          "stepLost",
-          `${messageOf(error)} It was tried ${stepChances} times at ${describeStep(request)}. Resume the run to have it tried again.`,
-          {
-            subject: request.actor,
-            cause: error,
-          },
-        );
-      }
-    }
+  step(machine: AuthorMachine, request: StepRequest): Promise<StepAnswer> {
+    return this.machines.step(machine, request);
   }
 
-  async perform(machine: AuthorMachine, name: string): Promise<void> {
-    const body = (directory: string): Body<"perform"> => ({ directory, machine: wireMachine(machine), name });
-    await this.ask("perform", { place: stepsPlace(machine), source: machine.source, body, texts: [] }, unwatched());
+  perform(machine: AuthorMachine, name: string): Promise<void> {
+    return this.machines.perform(machine, name);
   }
 
-  async promise(machine: AuthorMachine, given: PromiseCall, watch: Watch): Promise<EffectOutcome> {
-    const { call, texts } = packPromise(given);
-    const body = (directory: string): Body<"promise"> => ({ directory, machine: wireMachine(machine), call });
-    const json = await this.guarded(machine, given.key, visitChances, (place) => this.ask("promise", { place, source: machine.source, body, texts }, watch));
-    return { output: json === null ? undefined : JSON.parse(json) };
+  promise(machine: AuthorMachine, call: PromiseCall, watch: Watch): Promise<EffectOutcome> {
+    return this.machines.promise(machine, call, watch);
   }
 
-  async observe(machine: AuthorMachine, given: PromiseCall, watch: Watch): Promise<Observed> {
-    const { call, texts } = packPromise(given);
-    const body = (directory: string): Body<"observe"> => ({ directory, machine: wireMachine(machine), call });
-    const seen = await this.ask("observe", { place: sharedPlace(machine), source: machine.source, body, texts }, watch);
-    if (!seen?.happened) return seen;
-    return { happened: true, output: seen.output === null ? undefined : JSON.parse(seen.output) };
+  observe(machine: AuthorMachine, call: PromiseCall, watch: Watch): Promise<Observed> {
+    return this.machines.observe(machine, call, watch);
   }
 
   close(): Promise<void> {
     return this.places.close();
-  }
-
-  private get loadMs(): number {
-    return this.options.limits?.loadMs ?? 60_000;
   }
 
   private async askOfVisit<M extends "execute" | "shellSpec" | "parseShell" | "prepareNode">(
@@ -283,23 +230,6 @@ export class WorkerPool implements AuthorCode {
     }
   }
 
-  /** Loads a workflow's file where it is needed for the first time: that may take longer than a step. */
-  private async opened(worker: WorkerProcess, { source, graph, cwd }: StoredWorkflow, directory: string): Promise<void> {
-    const known = this.open.get(worker) ?? new Map<string, Promise<unknown>>();
-    this.open.set(worker, known);
-    const ms = this.loadMs;
-    const opening =
-      known.get(graph) ??
-      worker.call("open", { directory, workflow: { source, graph, cwd } }, [], {
-        ...unwatched(),
-        onAbandoned: () => undefined,
-        deadline: { ms, lastWords: `loading the workflow's file took longer than ${ms} ms` },
-      });
-    known.set(graph, opening);
-    opening.catch(() => known.delete(graph));
-    await opening;
-  }
-
   private directoryFor(worker: WorkerProcess, source: string): Promise<string> {
     const known = this.directories.get(worker) ?? this.options.directoryOf(source);
     this.directories.set(worker, known);
@@ -307,10 +237,6 @@ export class WorkerPool implements AuthorCode {
     return known;
   }
 }
-
-const stepsPlace = ({ source, cwd }: StoredWorkflow): Place => ({ kind: "shared", key: `${source} ${cwd} steps`, cwd });
-
-const wireMachine = ({ source, graph, cwd, node, path }: AuthorMachine): Body<"step">["machine"] => ({ source, graph, cwd, node, path: [...path] });
 
 const sharedPlace = ({ source, cwd }: StoredWorkflow): Place => ({ kind: "shared", key: `${source} ${cwd}`, cwd });
 
