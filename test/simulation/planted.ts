@@ -408,7 +408,7 @@ export const planted: readonly Planted[] = [
   {
     what: "a once effect whose worker was lost counts as not made",
     among: "hosts",
-    foundBy: ["SIM-4", "SIM-23"],
+    foundBy: ["SIM-4", "SIM-13", "SIM-23"],
     sabotage: interruption(({ attempt }) => ({ type: "effect.observed", attempt, happened: false })),
   },
   {
