@@ -17,6 +17,8 @@ export interface Opened {
   /** Lets timers and effects come through. */
   settle(): Promise<void>;
   advance(ms: number): void;
+  /** Effects of an actor, with what they were asked. */
+  effects(actor: string): Promise<readonly { readonly key: string; readonly state: string; readonly input: unknown }[]>;
 }
 
 export class Replay {
@@ -28,20 +30,26 @@ export class Replay {
     this.registry = registry;
   }
 
-  /** Opens the directory, does one step, closes it again; gives the actor as it is then. */
-  async step(actor: string, executors: Executors, act: (opened: Opened) => Promise<void>): Promise<ActorView | null> {
+  /** Opens the directory, does one step, closes it again; gives the actor as it is then. `hangs`: an effect of it does not end by itself. */
+  async step(actor: string, executors: Executors, act: (opened: Opened) => Promise<void>, { hangs = false } = {}): Promise<ActorView | null> {
     const opened = await openStore({ home: this.home, mode: "owner" });
     const clock = fakeClock(this.now);
     const runtime = await createRuntime({ store: opened.store, clock, definitions: this.registry(), executors });
     const settle = async (): Promise<void> => {
-      for (let turns = 0; turns < 5; turns += 1) {
+      for (let turns = 0; turns < (hangs ? 60 : 5); turns += 1) {
         await new Promise((resolve) => setImmediate(resolve));
-        await runtime.settled();
+        if (!hangs) await runtime.settled();
       }
     };
     try {
       await runtime.recover();
-      await act({ runtime, settle, advance: (ms) => clock.advance(ms) });
+      const effects: Opened["effects"] = async (of) =>
+        (await opened.store.query("effects", { actor: of }, { limit: 500 })).items.map(({ key, state, input }) => ({
+          key,
+          state,
+          input: "json" in input ? JSON.parse(input.json) : null,
+        }));
+      await act({ runtime, settle, advance: (ms) => clock.advance(ms), effects });
       await settle();
       return await runtime.view(actor);
     } finally {
