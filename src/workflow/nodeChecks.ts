@@ -13,11 +13,27 @@ import { machineProblems } from "./machineChecks.ts";
 
 export const maxStatusDetailUnits = 120;
 
+/** What makes a node, in the order of the docs. */
+const factories = [
+  "compute()",
+  "action()",
+  "shell()",
+  "batch()",
+  "agent()",
+  "choose()",
+  "assistantMessage()",
+  "notify()",
+  "humanDecision()",
+  "checkpoint()",
+  "wait()",
+  "include()",
+  "machineNode()",
+];
+
 /** Every problem of a node, as sentences that name it. `ids`: all node ids of the workflow. */
 export function nodeProblems({ id, definition, next }: DraftNode, ids: readonly string[]): string[] {
   const name = `node "${String(id)}"`;
-  if (!isNode(definition))
-    return [`${name} is no node; make it with compute(), action(), shell(), humanDecision(), machineNode(), wait(), checkpoint(), include() or batch().`];
+  if (!isNode(definition)) return [`${name} is no node; make it with ${factories.slice(0, -1).join(", ")} or ${factories.at(-1) ?? ""}.`];
   const { settings, behaviour } = definition;
   const inside = [...settingProblems(settings), ...behaviourProblems(behaviour)];
   return [...inside, ...nextProblems(settings, next, ids)].map((problem) => `${name} ${problem}`);
@@ -123,6 +139,8 @@ function choiceProblems(choices: Choices): string[] {
 }
 
 function nextProblems(settings: NodeSettings, next: unknown, ids: readonly string[]): string[] {
+  // What it could end with is not known, which was told already.
+  if (settings.cases?.length === 0) return [];
   const single = settings.cases?.length === 1 && settings.cases[0] === doneCase;
   if (typeof next === "string")
     return single

@@ -10,7 +10,7 @@ export interface Refusal {
   readonly helps?: RegExp;
 }
 
-const head = `import { z } from "zod";\nimport { action, choices, compute, humanDecision, shell, text, workflow } from "pawl";\n`;
+const head = `import { z } from "zod";\nimport { action, agent, batch, checkpoint, choices, choose, compute, humanDecision, include, machineNode, notify, shell, text, wait, workflow } from "pawl";\nimport { setup } from "xstate";\n`;
 const start = `export default workflow({ name: "job", input: z.object({ task: z.string(), times: z.number().optional() }) })`;
 const last = `.node("last", compute(() => 1))`;
 const asking = (next: string, more = ""): string =>
@@ -72,6 +72,29 @@ const ofNodes: readonly Refusal[] = [
   wrongNodes("an input that is no schema", last, "input must be a zod schema", named(`{ name: "job", input: { task: "text" } as never }`)),
 ];
 
+/** The same of the kinds that wait, ask others, or are made of others. */
+const ofKinds: readonly Refusal[] = [
+  wrongNodes("a wait for nothing", `.node("first", wait({} as never), "last")${last}`, `"first"`),
+  wrongNodes("a wait that goes backwards", `.node("first", wait({ forMs: -1 }), "last")${last}`, "forMs"),
+  wrongNodes("a wait for a moment that is none", `.node("first", wait({ until: new Date("soon") }), "last")${last}`, "until"),
+  wrongNodes("a checkpoint without a schema", `.node("first", checkpoint({} as never), "last")${last}`, `"first"`),
+  wrongNodes("a batch that does too much at once", `.node("first", batch({ commands: [{ command: "true" }], concurrency: 99 }), "last")${last}`, "concurrency"),
+  wrongNodes("an include of something else", `.node("first", include({} as never, { input: {} }), "last")${last}`, `"first"`),
+  wrongNodes(
+    "an include without a target for a way that it may end",
+    `.node("first", include(workflow({ name: "inner", input: z.object({}) }).node("a", compute(() => 1, { route: () => "x", cases: ["x", "y"] }), { x: "good", y: "bad" }).node("good", compute(() => 1)).node("bad", compute(() => 2)).build(), { input: {} }), { good: "last" } as never)${last}`,
+    `"bad"`,
+  ),
+  wrongNodes(
+    "a machine that cannot be durable",
+    `.node("first", machineNode(setup({ actions: { shout: () => {} } }).createMachine({ id: "rude", initial: "a", states: { a: { entry: "shout", type: "final" } } }), {}), "last")${last}`,
+    `"shout"`,
+  ),
+  wrongNodes("an agent without a prompt", `.node("first", agent({} as never), "last")${last}`, `"first"`),
+  wrongNodes("a choice of an agent between nothing", `.node("first", choose({ prompt: "Which?", choices: {} }), {} as never)${last}`, `"first"`),
+  wrongNodes("a notification without a text", `.node("first", notify({ kind: "progress" } as never), "last")${last}`, `"first"`),
+];
+
 const ofFiles: readonly Refusal[] = [
   wrongFile("a file that is no TypeScript", `${head}${start}\n  .node("last", compute(() => 1)\n  .build();\n`, ":"),
   wrongFile("a file without a default export", `${head}export const job = 1;\n`, "default export"),
@@ -99,4 +122,4 @@ const ofCommands: readonly Refusal[] = [
   { what: "a command that there is not", args: ["rnu"], names: "run" },
 ];
 
-export const refusals: readonly Refusal[] = [...ofNodes, ...ofFiles, ...ofCommands];
+export const refusals: readonly Refusal[] = [...ofNodes, ...ofKinds, ...ofFiles, ...ofCommands];
