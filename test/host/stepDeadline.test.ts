@@ -74,3 +74,22 @@ test("WF-33 a deadline that is told after the step has ended changes nothing", a
   clock.advance(120_000);
   expect(end(await host.run(id))).toEqual(["completed", "after"]);
 });
+
+test("WF-33 the deadline of a run's very first step, which no event stamps, keeps what is left of it too", async () => {
+  const project = new Project();
+  const clock = fakeClock();
+  const host = await project.open({ clock });
+  const file = project.workflow(
+    `.node("rest", wait({ forMs: 3_600_000, timeoutMs: 60_000 }), { done: "after", timedOut: "late" }).node("after", compute(() => "after")).node("late", compute(() => "late"))`,
+    { head: 'import { wait } from "pawl";' },
+  );
+  const { id } = await project.run(host, file);
+  clock.advance(20_000);
+  await host.pause(id);
+  clock.advance(100_000);
+  await host.resume(id);
+  clock.advance(39_999);
+  expect(await host.drive(id)).toMatchObject({ state: "waiting" });
+  clock.advance(1);
+  expect(end(await ended(host, id))).toEqual(["completed", "late"]);
+});
