@@ -71,6 +71,7 @@ test("BATCH-2 a host is killed in the middle of a batch: what had ended is not r
   await vi.waitFor(() => expect(project.side).toEqual(expect.arrayContaining(["ended0", "begun1", "begun2"])), patience);
   const next = await afterKill(project);
   const count = (line: string): number => project.side.filter((text) => text === line).length;
+  await next.status();
   // What was left of them is ended before they begin again: only the new ones can end.
   await vi.waitFor(() => expect([count("begun1"), count("begun2")]).toEqual([2, 2]), patience);
   for (const i of [1, 2]) project.write(`go${i}`, "");
