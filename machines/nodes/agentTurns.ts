@@ -74,6 +74,18 @@ export type Checked = { readonly case: string } | { readonly refused: string };
 
 export const answerTo = ({ answers }: AgentNodeContext, callId: string): GivenAnswer | undefined => answers.find((answer) => answer.callId === callId);
 
+/** What a visit that is over answers: a call that was looked at gets its answer again, and every other is told that it came too late. */
+export function answerWhenOver(
+  view: { readonly context: unknown },
+  event: { readonly type: string; readonly [field: string]: unknown },
+): { readonly code: string; readonly reply?: SubmitAnswer } {
+  if (event.type !== "agent.submit") return { code: "over" };
+  const { answers, node } = view.context as AgentNodeContext; // only actors of the agent kinds are registered with this
+  const given = answers.find(({ callId }) => callId === event["callId"]);
+  if (given) return { code: given.status, reply: { status: given.status, text: given.text } };
+  return { code: "over", reply: { status: "over", text: `The step "${node}" is over; this output was not used. Do not submit it again.` } };
+}
+
 /** How a turn ended, by what says so; null for other events. */
 export function endOf(event: { readonly type: string }): Turn | null {
   if (event.type === "xstate.error.actor.deliver") return { outcome: "error", message: failureOf(event).failed.message };

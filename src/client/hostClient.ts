@@ -2,7 +2,19 @@
 import { randomBytes } from "node:crypto";
 import { newEventId, newRunId } from "../ids.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { AnswerRequest, AnswerResult, CheckpointAnswer, CheckpointResult, DecisionView, EffectView, EmbeddedHost, RunEvent, RunSummary, RunView } from "../host/api.ts";
+import type {
+  AnswerRequest,
+  AnswerResult,
+  CheckpointAnswer,
+  CheckpointResult,
+  DecisionView,
+  EffectView,
+  EmbeddedHost,
+  RunEvent,
+  RunSummary,
+  RunView,
+  UpdateView,
+} from "../host/api.ts";
 import type { Page, PageRequest } from "../../persistence/store.ts";
 import type { Connection } from "../host/protocol/connection.ts";
 import type { HostStatus } from "../host/protocol/messages.ts";
@@ -56,6 +68,10 @@ export class HostClient implements EmbeddedHost {
 
   decision(codeOrId: string): Promise<DecisionView> {
     return this.link.ask("decision", { decision: codeOrId });
+  }
+
+  updates({ run }: { run: string }, page: PageRequest = {}): Promise<Page<UpdateView>> {
+    return this.link.ask("updates", { filter: { run }, page: pageOf(page) });
   }
 
   effects(filter: Parameters<EmbeddedHost["effects"]>[0] = {}, page: PageRequest = {}): Promise<Page<EffectView>> {

@@ -162,6 +162,8 @@ export interface StateReader {
   effects(filter?: { run?: string; state?: readonly EffectState[] }, page?: PageRequest): Promise<Page<EffectView>>;
   /** @throws unknownEffect */
   effect(key: string): Promise<EffectView>;
+  /** What the steps of a run published last, by type and key: at most 50 a page. */
+  updates(filter: { run: string }, page?: PageRequest): Promise<Page<UpdateView>>;
   close(): Promise<void>;
 }
 

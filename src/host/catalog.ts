@@ -1,6 +1,7 @@
 /** Every machine of Pawl that the host registers: fixed ones, and graphs made from their stored data. */
 import { parseAgentEvent } from "../../machines/contracts/agent.ts";
 import { CheckpointAnswered } from "../../machines/nodes/checkpointNode.ts";
+import { answerWhenOver } from "../../machines/nodes/agentTurns.ts";
 import { decisionMachine, parseDecisionEvent } from "../../machines/decisionMachine.ts";
 import { answerWhenFinished, projectDecision } from "../../machines/decisionProjection.ts";
 import type { Store } from "../../persistence/store.ts";
@@ -14,7 +15,7 @@ import { nodeMachines } from "../workflow/nodeMachines.ts";
 import { readGraph } from "./graphs.ts";
 import { ownIdentity, runDefinition } from "./runDefinition.ts";
 
-const agentExtras: DefinitionExtras = { parseEvent: parseAgentEvent };
+const agentExtras: DefinitionExtras = { parseEvent: parseAgentEvent, whenFinished: answerWhenOver };
 
 /** Answers come from the host alone, which has validated them. */
 const checkpointExtras: DefinitionExtras = { parseEvent: (event) => CheckpointAnswered.parse(event), unhandled: "refused" };

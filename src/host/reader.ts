@@ -11,12 +11,13 @@ import { isReturning, runContext } from "./runState.ts";
 import { holderOf } from "./sessionHolder.ts";
 import { graphActor, readView, viewOfRecord } from "./snapshots.ts";
 import { unattended } from "./agents/unattended.ts";
-import { updateView } from "./updates/updateView.ts";
+import { updateView, type UpdateView } from "./updates/updateView.ts";
 import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView } from "./views.ts";
 import { valueOfVisit } from "./visitValues.ts";
 
 const rereads = 3;
+const updatesPage = 50;
 
 /** A run's own actor and its graph's. */
 interface RunActors {
@@ -68,6 +69,12 @@ export class Reader {
     return { cursor, items: items.map(effectView) };
   }
 
+  async updates({ run }: { run: string }, page: PageRequest = {}): Promise<Page<UpdateView>> {
+    // Each may have 64 KiB: more would not go through a host's socket at once.
+    const { items, cursor } = await this.store.query("updates", { run }, { ...page, limit: Math.min(page.limit ?? updatesPage, updatesPage) });
+    return { cursor, items: items.map(updateView) };
+  }
+
   async effect(key: string): Promise<EffectView> {
     const [record] = await this.store.effects([key]);
     if (record === undefined)
@@ -110,7 +117,7 @@ export class Reader {
       input: await readValue(store, row.input),
       result: row.state === "completed" && end !== null ? await valueOfVisit(store, end.visit) : null,
       visits: actors.graph === null ? [] : await this.visitsOf(row.id),
-      updates: (await store.query("updates", { run: row.id }, { limit: 50, newest: true })).items.map(updateView),
+      updates: (await this.updates({ run: row.id }, { newest: true })).items,
     };
   }
 

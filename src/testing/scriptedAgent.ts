@@ -85,7 +85,7 @@ export function scriptedAgent(turns: readonly (ScriptedTurn | TurnMaker)[] = [],
         // A call of its own over restarts too: the delivery names what it is said in.
         const answer = await turn.submit({ callId: `${step.delivery}-${(calls += 1)}`, output });
         answers.push({ ...answer, node: step.node });
-        if (answer.status === "accepted") break;
+        if (answer.status === "accepted" || answer.status === "over") break;
       }
       if (hangs) await rest(stopped(turn));
       if (error !== undefined) return { outcome: "error", message: error, retryAfterMs };

@@ -1,7 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { EmbeddedHost, RunView } from "../../src/host/api.ts";
 import { fakeClock, type FakeClock } from "../../src/runtime/clock.ts";
-import { scriptedAgent, type ScriptedAgent } from "../../src/testing/scriptedAgent.ts";
+import { openWorkflowTest, scriptedAgent, type ScriptedAgent, type WorkflowTest } from "../../src/testing.ts";
 import { Project, watch } from "./kit.ts";
 
 const head = `import { agent, assistantMessage, choose } from "pawl";`;
@@ -28,19 +28,11 @@ async function opened(agent?: ScriptedAgent): Promise<Opened> {
 
 const run = async ({ project, host }: Opened, nodes: string): Promise<RunView> => project.run(host, project.workflow(nodes, { head }), { task: "a house" });
 
-/** Moves the clock while the run is driven, until it rests. */
-async function driven(host: EmbeddedHost, clock: FakeClock, id: string, stepMs: number): Promise<RunView> {
-  const rests = host.drive(id);
-  let rested = false;
-  rests.finally(() => (rested = true)).catch(() => undefined);
-  await vi.waitUntil(
-    () => {
-      if (!rested) clock.advance(stepMs);
-      return rested;
-    },
-    { timeout: 20_000, interval: 5 },
-  );
-  return rests;
+/** In a test of its own, whose clock moves where nothing else would move the run. */
+async function timed(nodes: string, agent: ScriptedAgent): Promise<WorkflowTest> {
+  const flow = await openWorkflowTest({ workflow: new Project().workflow(nodes, { head }), agent });
+  onTestFinished(() => flow.close());
+  return flow;
 }
 
 test("AGENT-1 an agent gets the prompt and the schema, and what it submits is the node's output", async () => {
@@ -116,34 +108,31 @@ test("AGENT-4 a provider's error is no reminder: it is waited out, longer each t
     { submit: { steps: ["dig"] } },
   ]);
   const at: number[] = [];
-  const { project, host, clock } = await opened();
-  await host.close();
-  const timed = { ...agent, run: (...given: Parameters<ScriptedAgent["run"]>) => (at.push(clock.now()), agent.run(...given)) };
-  const second = await project.open({ clock, agent: timed });
-  const { id } = await project.start(second, project.workflow(plan, { head }), { task: "a house" });
-  expect(await driven(second, clock, id, 250)).toMatchObject({ state: "completed", result: ["dig"] });
-  expect(agent.steps.map(({ reason }) => reason)).toEqual(["initial", "resume", "resume", "resume", "reminder"]);
-  const waits = at.slice(1).map((time, n) => time - (at[n] ?? 0));
-  // The clock moves on in steps while the host works.
-  for (const [n, least] of [5_000, 10_000, 90_000].entries()) expect(waits[n]).toBeGreaterThanOrEqual(least);
-  expect(waits[0]).toBeLessThan(10_000);
-});
-
-test("AGENT-4 an executor that throws is a provider's error", async () => {
-  const { project, host, clock } = await opened();
-  await host.close();
-  const agent = scriptedAgent([{ submit: { steps: [] } }]);
-  let calls = 0;
-  const throwing = {
-    run: async (...given: Parameters<ScriptedAgent["run"]>) => {
-      calls += 1;
-      if (calls === 1) throw new Error("no such model");
+  const flow = await timed(plan, {
+    ...agent,
+    run: (...given) => {
+      at.push(flow.clock.now());
       return agent.run(...given);
     },
-  };
-  const second = await project.open({ clock, agent: throwing });
-  const { id } = await project.start(second, project.workflow(plan, { head }), { task: "a house" });
-  expect(await driven(second, clock, id, 1_000)).toMatchObject({ state: "completed", result: [] });
+  });
+  expect(await flow.run({ task: "a house" })).toMatchObject({ state: "completed", result: ["dig"] });
+  expect(agent.steps.map(({ reason }) => reason)).toEqual(["initial", "resume", "resume", "resume", "reminder"]);
+  expect(at.slice(1).map((time, n) => time - (at[n] ?? 0))).toEqual([5_000, 10_000, 90_000, 0]);
+});
+
+test("AGENT-4 an executor that throws, or says what is no end of a turn, is a provider's error", async () => {
+  const agent = scriptedAgent([{ submit: { steps: [] } }]);
+  const ends = [new Error("no such model"), { outcome: "done" }];
+  const flow = await timed(plan, {
+    ...agent,
+    run: async (...given) => {
+      const end = ends.shift();
+      if (end instanceof Error) throw end;
+      return end === undefined ? agent.run(...given) : (end as never); // as an executor without types would
+    },
+  });
+  expect(await flow.run({ task: "a house" })).toMatchObject({ state: "completed", result: [] });
+  expect(agent.steps).toHaveLength(1);
 });
 
 test("AGENT-6 without an agent the step waits, says what is missing, has no deadline, and goes on when there is one", async () => {
@@ -213,9 +202,9 @@ test("AGENT-9 an assistant message ends with what was said, takes no submit, and
   expect(await run(await opened(agent), nodes)).toMatchObject({ state: "completed", result: { answered: true, text: "Hello." } });
   expect(agent.steps).toMatchObject([{ kind: "assistantMessage", schema: null, prompt: "Say hello" }]);
   expect(agent.answers).toMatchObject([{ status: "over" }]);
-  const failing = await opened(scriptedAgent(Array.from({ length: 9 }, () => ({ error: "no credit" }))));
-  const { id } = await failing.project.start(failing.host, failing.project.workflow(nodes, { head }));
-  expect(await driven(failing.host, failing.clock, id, 5_000)).toMatchObject({ state: "completed", result: { answered: false, text: "no credit" } });
+  const failing = await timed(nodes, scriptedAgent(Array.from({ length: 9 }, () => ({ error: "no credit" }))));
+  expect(await failing.run({})).toMatchObject({ state: "completed", result: { answered: false, text: "no credit" } });
+  expect(failing.agent?.steps).toHaveLength(4);
 });
 
 test("AGENT-10 a host that is lost in a turn goes on with the same visit: the message is brought again as resume, and work before it is not repeated", async () => {
@@ -278,4 +267,17 @@ test("AGENT-14 what agents do is told as it happens", async () => {
   const events = watch(opening.host);
   await run(opening, plan);
   expect(events.flatMap((event) => (event.kind === "visit" && event.node === "plan" ? [event.status] : []))).toEqual(["running", "accepted"]);
+});
+
+test("AGENT-6 a step of a session waits for that session, and its run keeps running: the agent of others does not get it", async () => {
+  const agent = scriptedAgent([{ submit: { steps: [] } }]);
+  const { project, host } = await opened(agent);
+  const { id } = await host.start({ workflow: project.workflow(plan, { head }), input: { task: "a house" }, cwd: project.directory, session: "s1" });
+  const stop = new AbortController();
+  const driving = host.drive(id, { signal: stop.signal });
+  await vi.waitFor(async () => expect(await host.run(id)).toMatchObject({ state: "running", reason: { code: "noAgent" } }), { timeout: 10_000 });
+  expect((await host.run(id)).reason?.message).toMatch(/when its session s1 is connected/);
+  stop.abort();
+  await driving;
+  expect(agent.steps).toEqual([]);
 });

@@ -96,6 +96,13 @@ for (const [where, options] of places) {
     const view = await project.run(host, file);
     expect(view).toMatchObject({ state: "completed", result: [["refused", expect.stringMatching(/1,024 updates.*"more"/)], 2] });
     expect(view.updates).toHaveLength(50);
+    const keys = new Set<string>();
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await host.updates({ run: view.id }, cursor === undefined ? {} : { cursor });
+      for (const { key } of page.items) keys.add(key);
+      cursor = page.cursor;
+    }
+    expect(keys.size).toBe(1024);
   });
 }
 

@@ -6,7 +6,7 @@ import { assign, setup } from "xstate";
 import { agentLimits, parseAgentEvent } from "../../machines/contracts/agent.ts";
 import { visited, type NodeFailure, type NodeInput, type NodeOutput } from "../../machines/define.ts";
 import { agentStepNode } from "../../machines/nodes/agentNode.ts";
-import { backoffMs, type AgentNodeContext } from "../../machines/nodes/agentTurns.ts";
+import { answerWhenOver, backoffMs, type AgentNodeContext } from "../../machines/nodes/agentTurns.ts";
 import type { ActorView } from "../../src/runtime/definition.ts";
 import { openStore } from "../../persistence/openStore.ts";
 import { fakeClock, type FakeClock } from "../../src/runtime/clock.ts";
@@ -44,7 +44,7 @@ const graph = setup({
 
 const root = "r_1/graph";
 const visit = "r_1/graph/plan.1";
-const registry = () => createRegistry([defineMachine(graph), defineMachine(agentStepNode, { parseEvent: parseAgentEvent })]);
+const registry = () => createRegistry([defineMachine(graph), defineMachine(agentStepNode, { parseEvent: parseAgentEvent, whenFinished: answerWhenOver })]);
 
 /** Accepts numbers; an agent's turn, and the look at "slow", go on for ever. */
 const executors = (timeoutMs: number | null): Executors => ({
@@ -252,4 +252,14 @@ test("AGENT-16 what is said to a step is checked: a wrong event is refused with 
   await expect(wrong({ type: "agent.turnEnded", delivery: 1, outcome: "fine" })).rejects.toMatchObject({ code: "invalidInput", path: "event.outcome" });
   await expect(wrong({ type: "node.held", held: true })).rejects.toMatchObject({ code: "invalidInput" });
   expect(await one.turn()).toBe("delivering");
+});
+
+test("AGENT-13 a step that is over tells a late submit so, and a call that it knows its answer", async () => {
+  const one = await delivered();
+  await one.send(submit("a", "no"));
+  await one.send(submit("b", 4));
+  expect(await one.send(submit("c", 5))).toMatchObject({ status: "refused", code: "over", reply: { status: "over" } });
+  expect(await one.send(submit("b", 4))).toMatchObject({ status: "refused", code: "accepted", reply: { status: "accepted" } });
+  expect(await one.send(submit("a", "no"))).toMatchObject({ status: "refused", code: "refused", reply: { status: "refused" } });
+  expect(await one.send({ type: "agent.sent", delivery: 1 })).toMatchObject({ status: "refused", code: "over" });
 });

@@ -24,6 +24,8 @@ export interface PageContext {
 const valueBound = 12;
 /** With less room than this an update stands alone on its line. */
 const leastUpdateCells = 20;
+/** A view has no more. */
+const shownUpdates = 50;
 
 export function runPage(run: RunView, context: PageContext): readonly string[] {
   const sections = [
@@ -98,7 +100,7 @@ function updateSection({ updates }: RunView, { now, width, paint }: PageContext)
     const room = width - cellWidth(node) - cellWidth(ago);
     return truncate(room >= leastUpdateCells ? `${node}${updateLine(update, room)}${ago}` : `  ${updateLine(update, Math.max(1, width - 2))}`, width);
   });
-  return [paint("quiet", truncate("Updates", width)), ...lines];
+  return [paint("quiet", truncate(lines.length < shownUpdates ? "Updates" : `Updates, the newest ${shownUpdates}`, width)), ...lines];
 }
 
 function decisionSection(run: RunView, { now, width, paint }: PageContext): readonly string[] {

@@ -11,6 +11,7 @@ import {
   decisionStates,
   DecisionViewSchema,
   EffectViewSchema,
+  UpdateViewSchema,
   effectStates,
   RunEventSchema,
   runStates,
@@ -61,6 +62,7 @@ export const requests = {
     changes: false,
   },
   effect: { body: z.strictObject({ key: id }), value: EffectViewSchema, changes: false },
+  updates: { body: z.strictObject({ filter: z.strictObject({ run: id }), page: pageRequest }), value: pageOf(UpdateViewSchema), changes: false },
   start: {
     body: z.strictObject({
       /** The id that the run gets: made by the client, so that asking again starts nothing twice. */

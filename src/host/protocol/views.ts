@@ -94,7 +94,7 @@ const VisitViewSchema = covers<VisitView>()(
   }),
 );
 
-const UpdateViewSchema = covers<UpdateView>()(
+export const UpdateViewSchema = covers<UpdateView>()(
   z.strictObject({
     type: z.string(),
     key: z.string(),
