@@ -1,9 +1,11 @@
 /** Graphs of workflows and of runs as text. Nothing is started. */
 import { homedir } from "node:os";
 import { openStore } from "../../persistence/openStore.ts";
+import type { Store } from "../../persistence/store.ts";
 import { resolveWorkflow } from "../workflow/find.ts";
 import type { Graph } from "../workflow/graph.ts";
 import { graphText, type GraphFormat } from "../workflow/graphText.ts";
+import { includedGraphs } from "../workflow/included.ts";
 import { loadWorkflow } from "../workflow/loader.ts";
 import { readGraph } from "./graphs.ts";
 import { findRun } from "./lookup.ts";
@@ -13,13 +15,15 @@ export interface ShownGraph {
   /** SHA-256 (hex) of the graph. */
   readonly digest: string;
   readonly graph: unknown;
+  /** Graphs that it includes, however deep, by digest. */
+  readonly included: { readonly [digest: string]: unknown };
   readonly text: (format: GraphFormat) => string;
 }
 
 /** The graph of a workflow file; its code runs as far as its definition. @throws unknownWorkflow, loadFailed, invalidWorkflow */
 export async function graphOfWorkflow(workflow: string, cwd: string): Promise<ShownGraph> {
   const { definition } = await loadWorkflow(resolveWorkflow(workflow, { cwd, home: homedir() }));
-  return shown(definition.graph, definition.graphDigest);
+  return shown(definition.graph, definition.graphDigest, includedGraphs(definition));
 }
 
 /** The graph that a run goes through, from the state directory alone. @throws unknownRun */
@@ -27,10 +31,27 @@ export async function graphOfRun(run: string, home: string): Promise<ShownGraph>
   const { store, release } = await openStore({ home, mode: "reader" });
   try {
     const { graphDigest } = await findRun(store, run);
-    return shown(await readGraph(store, graphDigest), graphDigest);
+    const graph = await readGraph(store, graphDigest);
+    return shown(graph, graphDigest, await storedGraphs(store, graph));
   } finally {
     await release();
   }
 }
 
-const shown = (graph: Graph, digest: string): ShownGraph => ({ workflow: graph.name, digest, graph, text: (format) => graphText(graph, format) });
+async function storedGraphs(store: Pick<Store, "blob">, { nodes }: Graph, found = new Map<string, Graph>()): Promise<ReadonlyMap<string, Graph>> {
+  for (const { include } of nodes) {
+    if (include === undefined || found.has(include.graph)) continue;
+    const graph = await readGraph(store, include.graph);
+    found.set(include.graph, graph);
+    await storedGraphs(store, graph, found);
+  }
+  return found;
+}
+
+const shown = (graph: Graph, digest: string, included: ReadonlyMap<string, Graph>): ShownGraph => ({
+  workflow: graph.name,
+  digest,
+  graph,
+  included: Object.fromEntries(included),
+  text: (format) => graphText(graph, format, included),
+});

@@ -2,14 +2,19 @@
  *  Nodes are numbered, since an author's id may be a word of the drawing language ("end"). */
 import { visibleLine } from "../text/visible.ts";
 import type { Graph, GraphNode, NodeKind } from "./graph.ts";
-import { isSoftCase } from "./graph.ts";
+import { effectKinds, isSoftCase } from "./graph.ts";
 
 export const graphFormats = ["mermaid", "json", "dot"] as const;
 export type GraphFormat = (typeof graphFormats)[number];
 
+/** Graphs that others include, by digest. */
+export type Included = ReadonlyMap<string, Graph>;
+
 interface Drawn {
   readonly name: string;
   readonly node: GraphNode;
+  /** What an include mounts. */
+  readonly inside: Drawing | null;
 }
 
 interface Arrow {
@@ -31,8 +36,8 @@ interface Drawing {
 const completed = "completed";
 
 /** Nodes, ways and ends of a graph. A failure without a route of its own is not drawn: it would be an arrow from every node. */
-function drawingOf({ nodes, entry }: Graph): Drawing {
-  const names = new Map(nodes.map(({ id }, index) => [id, `n${index + 1}`]));
+function drawingOf({ nodes, entry }: Graph, included: Included, prefix = "n"): Drawing {
+  const names = new Map(nodes.map(({ id }, index) => [id, `${prefix}${index + 1}`]));
   const nameOf = (id: string): string => names.get(id) ?? id;
   const arrows = nodes.flatMap(({ id, cases, routes }): Arrow[] => {
     const from = nameOf(id);
@@ -48,14 +53,18 @@ function drawingOf({ nodes, entry }: Graph): Drawing {
   });
   return {
     entry: nameOf(entry),
-    nodes: nodes.map((node) => ({ name: nameOf(node.id), node })),
+    nodes: nodes.map((node) => {
+      const graph = node.include && included.get(node.include.graph);
+      const name = nameOf(node.id);
+      return { name, node, inside: graph ? drawingOf(graph, included, `${name}_`) : null };
+    }),
     completes: arrows.some(({ to }) => to === completed),
     arrows,
   };
 }
 
 /** Kinds that wait for somebody or something. */
-const waits = (kind: NodeKind): boolean => !["compute", "action", "shell"].includes(kind);
+const waits = (kind: NodeKind): boolean => kind !== "batch" && !effectKinds.some((effect) => effect === kind);
 
 const labelLines = ({ id, kind, statusDetail }: GraphNode): readonly string[] => [
   id,
@@ -63,41 +72,62 @@ const labelLines = ({ id, kind, statusDetail }: GraphNode): readonly string[] =>
 ];
 
 /** A flowchart, as Markdown of many places draws it in a block of the language `mermaid`. */
-export function graphMermaid(graph: Graph): string {
-  const { entry, nodes, completes, arrows } = drawingOf(graph);
+export function graphMermaid(graph: Graph, included: Included = new Map()): string {
+  const { entry, nodes, completes, arrows } = drawingOf(graph, included);
   const label = (lines: readonly string[]): string => `"${lines.map(mermaidText).join("<br/>")}"`;
-  const box = ({ name, node }: Drawn): string => (waits(node.kind) ? `${name}{{${label(labelLines(node))}}}` : `${name}[${label(labelLines(node))}]`);
+  const boxes = ({ name, node, inside }: Drawn): readonly string[] => {
+    const lines = label(labelLines(node));
+    if (inside === null) return [waits(node.kind) ? `${name}{{${lines}}}` : `${name}[${lines}]`];
+    return [
+      `subgraph ${name}[${lines}]`,
+      ...inside.nodes.flatMap(boxes).map(indented),
+      ...insideArrows(inside).map((arrow) => indented(mermaidArrow(arrow))),
+      "end",
+    ];
+  };
   const lines = [
     "flowchart TD",
     `  start((" ")) --> ${entry}`,
-    ...nodes.map((drawn) => `  ${box(drawn)}`),
+    ...nodes.flatMap((drawn) => boxes(drawn).map((line) => `  ${line}`)),
     ...(completes ? [`  ${completed}(["completed"])`] : []),
-    ...arrows.map(({ from, to, label: text, soft }) => `  ${from} ${soft ? "-.->" : "-->"}${text === "" ? "" : `|"${mermaidText(text)}"|`} ${to}`),
+    ...arrows.map((arrow) => `  ${mermaidArrow(arrow)}`),
   ];
   return `${lines.join("\n")}\n`;
 }
 
+const mermaidArrow = ({ from, to, label, soft }: Arrow): string => `${from} ${soft ? "-.->" : "-->"}${label === "" ? "" : `|"${mermaidText(label)}"|`} ${to}`;
+
 const mermaidText = (text: string): string => text.replaceAll(/[#"<>&|]/g, (character) => `#${character.charCodeAt(0)};`);
 
 /** A digraph for Graphviz. */
-export function graphDot(graph: Graph): string {
-  const { entry, nodes, completes, arrows } = drawingOf(graph);
+export function graphDot(graph: Graph, included: Included = new Map()): string {
+  const { entry, nodes, completes, arrows } = drawingOf(graph, included);
   const label = (lines: readonly string[]): string => `"${lines.map(dotText).join("\\n")}"`;
+  const dotArrow = ({ from, to, label: text, soft }: Arrow): string =>
+    `${from} -> ${to}${attributes([...(text === "" ? [] : [`label=${label([text])}`]), ...(soft ? ["style=dashed"] : [])])};`;
+  const boxes = ({ name, node, inside }: Drawn): readonly string[] => {
+    const box = `${name} [label=${label(labelLines(node))}${waits(node.kind) ? ", shape=hexagon" : ""}];`;
+    if (inside === null) return [box];
+    const below = [`${name} -> ${inside.entry} [style=dotted];`, ...inside.nodes.flatMap(boxes), ...insideArrows(inside).map(dotArrow)];
+    return [`subgraph cluster_${name} {`, ...[box, ...below].map(indented), "}"];
+  };
   const lines = [
     `digraph ${label([visibleLine(graph.name)])} {`,
     "  node [fontname=sans, shape=box, style=rounded];",
     "  edge [fontname=sans, fontsize=10];",
     `  start [shape=point]; start -> ${entry};`,
-    ...nodes.map(({ name, node }) => `  ${name} [label=${label(labelLines(node))}${waits(node.kind) ? ", shape=hexagon" : ""}];`),
+    ...nodes.flatMap((drawn) => boxes(drawn).map((line) => `  ${line}`)),
     ...(completes ? [`  ${completed} [label="completed", shape=oval];`] : []),
-    ...arrows.map(
-      ({ from, to, label: text, soft }) =>
-        `  ${from} -> ${to}${attributes([...(text === "" ? [] : [`label=${label([text])}`]), ...(soft ? ["style=dashed"] : [])])};`,
-    ),
+    ...arrows.map((arrow) => `  ${dotArrow(arrow)}`),
     "}",
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** Where an included workflow ends the include goes on: there is no arrow to an end of the run. */
+const insideArrows = ({ arrows }: Drawing): readonly Arrow[] => arrows.filter(({ to }) => to !== completed);
+
+const indented = (line: string): string => `  ${line}`;
 
 const attributes = (all: readonly string[]): string => (all.length === 0 ? "" : ` [${all.join(", ")}]`);
 
@@ -105,6 +135,7 @@ const dotText = (text: string): string => text.replaceAll(/["\\]/g, (character) 
 
 export const graphJson = (graph: Graph): string => `${JSON.stringify(graph, null, 2)}\n`;
 
-const writers: { readonly [format in GraphFormat]: (graph: Graph) => string } = { mermaid: graphMermaid, json: graphJson, dot: graphDot };
+const writers: { readonly [format in GraphFormat]: (graph: Graph, included: Included) => string } = { mermaid: graphMermaid, json: graphJson, dot: graphDot };
 
-export const graphText = (graph: Graph, format: GraphFormat): string => writers[format](graph);
+/** `included`: graphs that are drawn inside of the nodes that include them. */
+export const graphText = (graph: Graph, format: GraphFormat, included: Included = new Map()): string => writers[format](graph, included);

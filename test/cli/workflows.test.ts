@@ -29,6 +29,7 @@ test("CLI-60 graph writes a workflow's graph in each format, and a run's after i
     workflow: "simple",
     digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     graph,
+    included: {},
   });
   const run = JSON.parse(piped(["run", "simple.workflow.ts", "--input", "{}", "--json"]).out.trimEnd().split("\n").at(-1) ?? "");
   rmSync(file);

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { choices, compute, humanDecision, shell, text, workflow } from "../../src/workflow/authoring.ts";
+import { choices, compute, humanDecision, include, shell, text, workflow } from "../../src/workflow/authoring.ts";
 import type { Graph } from "../../src/workflow/graph.ts";
+import { includedGraphs } from "../../src/workflow/included.ts";
 import { graphText } from "../../src/workflow/graphText.ts";
 
 const approval = choices({ go: { label: "Go" }, stop: { label: "Stop" }, replan: { label: "Again", input: text("What?") } });
@@ -62,6 +63,63 @@ describe("a graph as text", () => {
   n4 -> completed;
 }
 `);
+  });
+
+  test("WF-34 an included workflow is drawn inside of its node, two deep, without ends of its own", () => {
+    const inner = workflow({ name: "inner", input: z.object({}) })
+      .node(
+        "look",
+        compute(() => 1, { route: () => "good", cases: ["good", "bad"] }),
+        { good: "fine", bad: "poor" },
+      )
+      .node(
+        "fine",
+        compute(() => 1),
+      )
+      .node(
+        "poor",
+        compute(() => 2),
+      )
+      .build();
+    const middle = workflow({ name: "middle", input: z.object({}) })
+      .node("deep", include(inner, { input: {} }), { fine: "over", poor: "over" })
+      .node(
+        "over",
+        compute(() => 3),
+      )
+      .build();
+    const outer = workflow({ name: "outer", input: z.object({}) })
+      .node("sub", include(middle, { input: {} }), { over: "last" })
+      .node(
+        "last",
+        compute(() => 4),
+      )
+      .build();
+    const included = includedGraphs(outer);
+    expect(included.size).toBe(2);
+    expect(graphText(outer.graph, "mermaid", included)).toBe(`flowchart TD
+  start((" ")) --> n1
+  subgraph n1["sub<br/>include"]
+    subgraph n1_1["deep<br/>include"]
+      n1_1_1["look<br/>compute"]
+      n1_1_2["fine<br/>compute"]
+      n1_1_3["poor<br/>compute"]
+      n1_1_1 -->|"good"| n1_1_2
+      n1_1_1 -->|"bad"| n1_1_3
+    end
+    n1_2["over<br/>compute"]
+    n1_1 -->|"fine, poor"| n1_2
+  end
+  n2["last<br/>compute"]
+  completed(["completed"])
+  n1 --> n2
+  n2 --> completed
+`);
+    expect(graphText(outer.graph, "dot", included)).toContain(`  subgraph cluster_n1 {
+    n1 [label="sub\\ninclude", shape=hexagon];
+    n1 -> n1_1 [style=dotted];
+    subgraph cluster_n1_1 {`);
+    expect(graphText(outer.graph, "mermaid")).toContain('n1{{"sub<br/>include"}}');
   });
 
   test("WF-34 JSON is the graph itself", () => {
