@@ -1,5 +1,6 @@
 /** Every kind of node in an included workflow. */
 import { expect, test } from "vitest";
+import { scriptedAgent } from "../../src/testing.ts";
 import { Project, watch } from "./kit.ts";
 
 test("INC-1 INC-5 each kind of step works inside an included workflow, in worker processes too", { timeout: 60_000 }, async () => {
@@ -43,4 +44,29 @@ const counter = setup({ types: {} as { context: { total: number }; input: { from
     );
     await host.close();
   }
+});
+
+test("INC-5 an agent works on a step of an included workflow, and what it is refused is looked at there", async () => {
+  const project = new Project();
+  project.workflow(
+    `.node("plan", agent({ prompt: ({ input }) => "Plan " + input.n, output: z.object({ steps: z.number() }), validate: ({ steps }) => (steps > 3 ? "at most three" : undefined) }), "tell")
+     .node("tell", notify({ text: ({ outputs }) => "planned " + outputs.plan.steps, kind: "progress" }), "pick")
+     .node("pick", choose({ prompt: "Which?", choices: { left: { label: "Left" }, right: { label: "Right" } } }), { left: "end", right: "end" })
+     .node("end", compute(({ outputs }) => [outputs.plan.steps, outputs.pick.choice]))`,
+    { name: "child", input: "z.object({ n: z.number() })", head: 'import { agent, choose, notify } from "pawl";' },
+  );
+  const file = project.workflow('.node("sub", include(child, { input: { n: 7 } }), { end: "end" }).node("end", compute(({ outputs }) => outputs.sub))', {
+    head: 'import { include } from "pawl";\nimport child from "./child.workflow.ts";',
+  });
+  const agent = scriptedAgent([{ submits: [{ steps: 9 }, { steps: 2 }] }, { submit: { choice: "right" } }]);
+  const host = await project.open({ agent });
+  const events = watch(host);
+  const view = await project.run(host, file);
+  expect([view.state, view.result, view.reason]).toEqual(["completed", [2, "right"], null]);
+  expect(agent.steps).toMatchObject([{ prompt: "Plan 7" }, { kind: "choose" }]);
+  expect(agent.answers.map(({ status }) => status)).toEqual(["refused", "accepted", "accepted"]);
+  expect(events.flatMap((event) => (event.kind === "notification" ? [[event.node, event.text]] : []))).toEqual([["sub/tell", "planned 2"]]);
+  expect(view.visits.map(({ node, status }) => [node, status])).toEqual(
+    ["sub", "sub/plan", "sub/tell", "sub/pick", "sub/end", "end"].map((node) => [node, "accepted"]),
+  );
 });
