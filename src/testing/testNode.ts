@@ -4,6 +4,7 @@ import type { AnyStateMachine, EventObject } from "xstate";
 import { PawlError, messageOf } from "../errors.ts";
 import { checkAuthorRules, workflowMachineProblems } from "../runtime/authorRules.ts";
 import { everyNode } from "../runtime/fit.ts";
+import type { AnyNode } from "../workflow/definition.ts";
 import { createStepper, type Hydrated, type StepRecord, type StepResult, type Stepper } from "../runtime/step.ts";
 
 /** How a child of the machine may end. */
@@ -53,12 +54,26 @@ interface Place {
 }
 
 /**
- * Walks through every snapshot that the machine can reach with these events and ends.
+ * Walks through every snapshot that the machine, or the machine of this node, can reach with these events and ends.
  * @throws invalidMachine for a machine that breaks the author rules, or naming what went wrong, in which state and after which events
  */
-export async function testNode(machine: AnyStateMachine, options: TestNodeOptions = {}): Promise<TestNodeReport> {
+export async function testNode(node: AnyStateMachine | AnyNode, options: TestNodeOptions = {}): Promise<TestNodeReport> {
+  const machine = machineOf(node);
   checkRules(machine);
   return new Walk(machine, options).all();
+}
+
+/** @throws invalidInput for a node that is no machine of its author's */
+function machineOf(node: AnyStateMachine | AnyNode): AnyStateMachine {
+  if (!("behaviour" in node)) return node;
+  if (node.behaviour.kind === "machine") return node.behaviour.machine;
+  throw new PawlError(
+    "invalidInput",
+    `A node of the kind ${node.behaviour.kind} is Pawl's own: give testNode a machine, or a node of machineNode or defineNode.`,
+    {
+      path: "node",
+    },
+  );
 }
 
 /** One without a version is part of a workflow, whose sources are stored with the run. */

@@ -1,6 +1,7 @@
 import { assign, fromPromise, raise, sendParent, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { testNode } from "../../src/testing/testNode.ts";
+import { compute, machineNode } from "../../src/workflow/authoring.ts";
 
 const worker = setup({ types: {} as { output: { readonly done: true } } }).createMachine({
   id: "worker",
@@ -134,6 +135,12 @@ describe("walking through a machine", () => {
   test("KIT-4 a machine that breaks the author rules is refused before anything is tried", async () => {
     const rude = setup({ actions: { shout: () => {} } }).createMachine({ id: "rude", initial: "a", states: { a: { entry: "shout", type: "final" } } });
     await expect(testNode(rude)).rejects.toMatchObject({ code: "invalidMachine", message: expect.stringContaining("shout") });
+  });
+
+  test("KIT-1 a node of a machine is walked through as its machine; another node is refused", async () => {
+    const node = machineNode(worker, {});
+    expect(await testNode(node)).toEqual(await testNode(worker));
+    await expect(testNode(compute(() => 1))).rejects.toMatchObject({ code: "invalidInput", message: expect.stringContaining("compute") });
   });
 
   test("KIT-1 delayed raises, cancelled delays and stopped children are followed", async () => {
