@@ -7,6 +7,8 @@ import { liveReporter } from "../../src/cli/progress/liveReporter.ts";
 import { calm, plainReporter } from "../../src/cli/progress/plainReporter.ts";
 import { advance, progressOf } from "../../src/cli/progress/progress.ts";
 import { progressLine, updateLine } from "../../src/cli/progress/update.ts";
+import { nextCommands } from "../../src/cli/render/next.ts";
+import { outcomeLines } from "../../src/cli/render/outcome.ts";
 import { runPage } from "../../src/cli/render/runPage.ts";
 import { noPaint } from "../../src/cli/render/style.ts";
 import { fakeClock } from "../../src/runtime/clock.ts";
@@ -124,4 +126,12 @@ test("case 164 UPD-9 what steps publish and tell cannot steer the terminal, at a
       expect(line).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u200B\u202A-\u202E\u2066-\u2069]/);
       if (!line.startsWith("  pawl ")) expect(cellWidth(line), line).toBeLessThanOrEqual(width);
     }
+});
+
+test("AGENT-6 a run that waits for an agent is told with the reason, and no command is offered that would not help", () => {
+  const waiting = runView({ state: "waiting", decisions: [], reason: { code: "noAgent", message: 'No agent is connected: node "copy" waits for one.' } });
+  const lines = outcomeLines(waiting, { now, width: 80, paint: noPaint, command, stopped: false });
+  expect(lines.join("\n")).toContain('noAgent: No agent is connected: node "copy" waits for one.');
+  expect(lines.join("\n")).not.toContain("pawl resume");
+  expect(nextCommands({ ...waiting, pausedAt: now }, command)).toEqual([{ command: `pawl resume ${run}`, when: "" }]);
 });

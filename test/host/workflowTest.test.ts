@@ -83,3 +83,22 @@ test("AGENT-22 checkpoints are answered by node, and a run that only somebody el
   const { flow } = await opened(nodes, { answers: { fill: { n: 4 } } });
   expect(await flow.run({})).toMatchObject({ state: "waiting", current: "plan", reason: { code: "noAgent" } });
 });
+
+test("AGENT-10 case 56 ten agents in a row, and a crash in the eighth: those that had finished are not asked again", async () => {
+  const nodes = Array.from({ length: 10 }, (_, n) => `.node("a${n}", agent({ prompt: "Step", timeoutMs: null })${n < 9 ? `, "a${n + 1}"` : ""})`);
+  let hangs = true;
+  const { flow } = await opened(nodes.join(""), {
+    agent: [
+      ({ node }) => {
+        if (node !== "a7" || !hangs) return { submit: node };
+        hangs = false;
+        return { hangs: true };
+      },
+    ],
+  });
+  const id = await flow.start({});
+  expect(await flow.goOn(id)).toMatchObject({ state: "running", current: "a7" });
+  await flow.crash();
+  expect(await flow.goOn(id)).toMatchObject({ state: "completed", result: "a9" });
+  expect(flow.agent?.steps.map(({ node }) => node)).toEqual(["a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a7", "a8", "a9"]);
+});

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../persistence/database.ts";
 import { sqliteStore, type SqliteStore } from "../../persistence/sqliteStore.ts";
 import type { Orphan } from "../../persistence/inspect.ts";
-import { actorOf, blobOf, commitOf, decisionOf, effectOf, journalOf, runOf, timerOf } from "../contract/storeRecords.ts";
+import { actorOf, blobOf, commitOf, decisionOf, effectOf, journalOf, runOf, timerOf, updateOf } from "../contract/storeRecords.ts";
 import { temporaryDirectory } from "./places.ts";
 
 let db: ReturnType<typeof openDatabase> & object;
@@ -25,6 +25,7 @@ beforeEach(async () => {
       rows: [
         { table: "runs", row: runOf("r_1") },
         { table: "decisions", row: decisionOf("r_1/graph", { run: "r_1" }) },
+        { table: "updates", row: updateOf("r_1", "main") },
       ],
       blobs: [blobOf("one"), blobOf("two")],
     }),
@@ -78,6 +79,7 @@ describe("rows that point at nothing", () => {
       "insert into runs select 'r_9', workflow, source_digest, graph_digest, state, session, reserves, reason, input_json, input_blob, created_at_ms, updated_at_ms, ended_at_ms from runs",
       { kind: "run", id: "r_9", what: "its actor is missing" },
     ],
+    ["an update without a run", "delete from decisions; delete from runs", { kind: "update", id: "r_1/t/main", what: "its run r_1 is missing" }],
     ["a decision without a run", "delete from runs", { kind: "decision", id: "r_1/graph", what: "its run r_1 is missing" }],
     [
       "a journal that ends too early",

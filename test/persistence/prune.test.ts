@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { keptIdsMs } from "../../persistence/prune.ts";
 import { memoryStore, openStore, type BlobWrite, type Commit, type SqliteStore } from "../../persistence/index.ts";
-import { actorOf, blobOf, commitOf, decisionOf, effectOf, journalOf, runOf, sha256 } from "../contract/storeRecords.ts";
+import { actorOf, blobOf, commitOf, decisionOf, effectOf, journalOf, runOf, sha256, updateOf } from "../contract/storeRecords.ts";
 import { temporaryDirectory } from "./places.ts";
 
 const stored = ({ hash, bytes }: BlobWrite) => ({ blob: hash, bytes: bytes.byteLength });
@@ -26,6 +26,7 @@ function finishedRun(id: string, own: BlobWrite): Commit {
     rows: [
       { table: "runs", row: runOf(id, { state: "completed", endedAt: 2_000, graphDigest: graph.hash, input: stored(own) }) },
       { table: "decisions", row: decisionOf(node, { run: id, state: "accepted", choice: "go", settledAt: 1_500 }) },
+      { table: "updates", row: updateOf(id, "main") },
     ],
     blobs: [shared, own, graph],
   });
@@ -57,6 +58,7 @@ describe("pruning", () => {
     expect((await store.query("runs", {})).items.map(({ id }) => id)).toEqual(["r_b"]);
     expect((await store.query("decisions", {})).items.map(({ id }) => id)).toEqual(["r_b/graph"]);
     expect((await store.query("effects", {})).items.map(({ root }) => root)).toEqual(["r_b"]);
+    expect((await store.query("updates", {})).items).toEqual([updateOf("r_b", "main")]);
     expect(await store.inbox("r_a/graph", "answer")).toEqual(answered);
     // Its own large value is still named by the kept answer; the shared one by the other run.
     expect(await has(store, ownA, ownB, shared, graph)).toEqual([true, true, true, true]);
@@ -140,6 +142,7 @@ describe("a run's own database", () => {
     }
     expect(await copy.store.query("runs", {})).toEqual(await owner.store.query("runs", { id: "r_a" }));
     expect(await copy.store.query("effects", {})).toEqual(await owner.store.query("effects", { root: "r_a" }));
+    expect(await copy.store.query("updates", {})).toEqual(await owner.store.query("updates", { run: "r_a" }));
     expect(await copy.store.query("decisions", {})).toEqual(await owner.store.query("decisions", { run: "r_a" }));
     expect(await copy.store.inbox("r_a/graph", "answer")).toEqual(await owner.store.inbox("r_a/graph", "answer"));
     expect(await has(copy.store, ownA, ownB, shared, graph)).toEqual([true, false, true, true]);

@@ -58,7 +58,12 @@ export function liveReporter(screen: LiveScreen, clock: Clock, paint: Paint): Re
       draw();
     },
     event(event: RunEvent) {
-      if (event.kind === "notification") return this.note(`${visibleLine(event.node)}: ${visibleLine(event.text)}`);
+      if (event.kind === "notification") {
+        const [first = "", ...more] = event.text.split("\n").map(visibleLine);
+        this.note(`${visibleLine(event.node)}: ${first}`);
+        for (const line of more) this.note(`  ${line}`);
+        return;
+      }
       if (!progress) return;
       progress = advance(progress, event);
       next(settleMs);

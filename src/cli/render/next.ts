@@ -33,7 +33,8 @@ export function nextCommands(view: RunSummary, command: CommandLine): readonly N
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command));
   if (isFinal(view.state)) return settlements;
   const asked = answers.length + checkpoint.length;
-  const isHeldUp = asked === 0 || isPausedBeside(view);
+  // No command brings an agent: its message says what would.
+  const isHeldUp = (asked === 0 && view.reason?.code !== "noAgent") || isPausedBeside(view);
   const resume = isHeldUp ? [{ command: command("resume", view.id), when: asked + settlements.length === 0 ? "" : "Then go on:" }] : [];
   return [...answers, ...checkpoint, ...settlements, ...resume];
 }
