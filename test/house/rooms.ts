@@ -74,7 +74,7 @@ export const rooms: { readonly [R in Room]: RoomRule } = {
   cli: { files: /^src\/cli\//, values: ["leaf", "clock", "protocol", "client", "host"], types: ["machines", "seam"], packages: "any", atLeast: 5 },
   index: {
     files: /^src\/index\.ts$/,
-    values: ["library", "leaf", "clock", "machines", "seam", "persistence", "stepping", "runtime", "workflow", "host"],
+    values: ["library", "leaf", "clock", "machines", "seam", "persistence", "stepping", "runtime", "workflow", "host", "client"],
     types: [],
     packages: "any",
     atLeast: 1,
