@@ -19,6 +19,8 @@ export interface PreparedMachine {
 export interface MachineNodeContext extends NodeInput {
   /** The id of the author's machine; null until it begins. */
   readonly machine: string | null;
+  /** Keys of effects below it whose outcome is unknown, the oldest first. */
+  readonly unknown: readonly string[];
   readonly outcome: NodeOutput | NodeFailure | null;
 }
 
@@ -52,18 +54,26 @@ export const machineNode = setup({
       if (given.timeoutMs !== null) enqueue(sendParent({ type: "node.deadline", ms: given.timeoutMs }));
     }),
     nameMachine: assign({ machine: ({ event }) => (outputIn(event) as PreparedMachine).machine }), // as in tellDeadline
-    tellAmbiguous: sendParent(({ event }) => ({ type: "node.ambiguous", effect: "effect" in event ? event.effect : "" })),
+    noteUnknown: assign({ unknown: ({ context, event }) => ("effect" in event ? [...context.unknown, event.effect] : context.unknown) }),
+    noteSettled: assign({ unknown: ({ context, event }) => context.unknown.filter((key) => !("effect" in event) || key !== event.effect) }),
     tellActive: sendParent({ type: "node.active" }),
+    tellUnknown: enqueueActions(({ context, enqueue }) => {
+      const [key] = context.unknown;
+      if (key !== undefined) enqueue(sendParent({ type: "node.ambiguous", effect: key }));
+    }),
     recordCase: assign({ outcome: ({ event }) => ({ case: (outputIn(event) as { readonly case: string }).case, kept: acceptVisit }) }), // only the end of `accept` comes with this action
     recordFailure: assign({ outcome: ({ event }) => failureIn(event, "The machine ended with an error that says nothing.") }),
   },
 }).createMachine({
   id: "machine",
   version: "1",
-  context: ({ input }) => ({ ...ofNode(input), machine: null, outcome: null }),
+  context: ({ input }) => ({ ...ofNode(input), machine: null, unknown: [], outcome: null }),
   output: ({ context }) => context.outcome ?? failureIn({}, "It ended without a word."),
   initial: "preparing",
-  on: { "effect.ambiguous": { actions: "tellAmbiguous" }, "effect.settled": { actions: "tellActive" } },
+  on: {
+    "effect.ambiguous": { actions: ["noteUnknown", "tellUnknown"] },
+    "effect.settled": { actions: ["noteSettled", "tellActive", "tellUnknown"] },
+  },
   states: {
     preparing: {
       invoke: {

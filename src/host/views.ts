@@ -80,7 +80,7 @@ const waitingStates: readonly string[] = ["asking", "waiting", "unattended", "as
 const isWaiting = (value: unknown): boolean =>
   typeof value === "string" ? waitingStates.includes(value) : typeof value === "object" && value !== null && Object.values(value).some(isWaiting);
 
-/** A batch some of whose commands nobody knows the outcome of. */
+/** A batch some of whose commands, or an author's machine some of whose promises, nobody knows the outcome of. */
 const hasUnknown = ({ context }: ActorView): boolean =>
   typeof context === "object" && context !== null && "unknown" in context && Array.isArray(context.unknown) && context.unknown.length > 0;
 

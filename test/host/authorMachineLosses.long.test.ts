@@ -62,8 +62,29 @@ test("MACH-19 a worker that is lost in a promise interrupts that promise: it run
   expect(new Set(project.side.map((line) => line.split(" ")[2])).size).toBe(1);
   const once = await project.run(host, machineFile(project, head("once: true"), nodes, "once"));
   expect(once).toMatchObject({ state: "ambiguous", ambiguous: [{ type: "promise:work", once: true }] });
+  expect(once.visits[0]).toMatchObject({ status: "ambiguous" });
   await host.confirmEffect(once.ambiguous[0]?.key ?? "", "it happened");
   expect(await host.drive(once.id)).toMatchObject({ state: "completed", result: "it happened" });
+}, 120_000);
+
+test("MACH-27 a run whose machine has two unknown outcomes goes on when both are settled, and names the one that is left", async () => {
+  const project = new Project();
+  const host = await openWithWorkers(project);
+  const head = `const unsure = (name) => durable(async () => { throw new Error(name + " went dead"); }, { once: true });
+const two = setup({ actors: { left: unsure("left"), right: unsure("right") } }).createMachine({
+  id: "two", type: "parallel",
+  states: {
+    left: { initial: "working", states: { working: { invoke: { src: "left", id: "left", onDone: "over" } }, over: { type: "final" } } },
+    right: { initial: "working", states: { working: { invoke: { src: "right", id: "right", onDone: "over" } }, over: { type: "final" } } },
+  },
+});`;
+  const view = await project.run(host, machineFile(project, head, `.node("two", machineNode(two, {}))`));
+  await vi.waitUntil(async () => (await host.run(view.id)).ambiguous.length === 2, patience);
+  const [first, second] = (await host.run(view.id)).ambiguous.map(({ key }) => key);
+  await host.confirmEffect(first ?? "", null);
+  expect(await host.run(view.id)).toMatchObject({ state: "ambiguous", ambiguous: [{ key: second }] });
+  await host.confirmEffect(second ?? "", null);
+  expect(await host.drive(view.id)).toMatchObject({ state: "completed" });
 }, 120_000);
 
 test("MACH-20 a promise that takes its worker down each time fails at the third loss", async () => {
