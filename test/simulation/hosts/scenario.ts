@@ -45,6 +45,13 @@ const works = {
       { task: "c", patience: 600_000 },
     ],
   },
+  voyage: {
+    file: workflow("voyage"),
+    inputs: [
+      { legs: 1, restMs: 100 },
+      { legs: 2, restMs: 86_400_000 },
+    ],
+  },
   tours: { file: workflow("tours"), inputs: [{ stops: 1 }, { stops: 3 }] },
   rounds: {
     file: workflow("rounds"),

@@ -13,6 +13,10 @@ export interface Standing {
   readonly runs: ReadonlyMap<string, RunRow>;
   /** Paused or held: it goes on only when it is resumed. */
   isHeldUp(run: string): boolean;
+  /** The checkpoint that it waits at, in an included workflow too. */
+  checkpointOf(run: string): string | null;
+  /** It waits for a time. */
+  isResting(run: string): boolean;
   /** Looks so far. */
   readonly looks: number;
   readonly requests: Requests;

@@ -55,6 +55,8 @@ export class Runs implements Part, Rule {
   private readonly due: (() => void)[] = [];
   private readonly tries = new Map<string, number>();
   private readonly calling = new Map<string, Life>();
+  /** What counted as the answer of each checkpoint. */
+  private readonly answered = new Map<string, boolean>();
   private readonly world: World;
   private readonly power: Standpoint;
   private readonly host: () => EmbeddedHost | null;
@@ -97,6 +99,10 @@ export class Runs implements Part, Rule {
     if (live.length > 0) {
       const { id } = random.pick(live);
       choices.push({ op: `runs drive ${id}`, weight: 1 }, { op: `runs look ${id}`, weight: 1.5 }, { op: `runs cancel ${id}`, weight: 0.3 });
+    }
+    for (const { id } of live) {
+      const visit = this.standing.checkpointOf(id);
+      if (visit !== null) choices.push({ op: `runs checkpoint ${id} ${visit} ${random.pick(["yes", "yes", "no"])}`, weight: 4 });
     }
     const leaving = [...this.driven.keys()].filter((id) => this.isDriven(id));
     if (leaving.length > 0) choices.push({ op: `runs leave ${random.pick(leaving)}`, weight: 0.5 });
@@ -152,6 +158,8 @@ export class Runs implements Part, Rule {
         this.answer(host, answer);
         return true;
       }
+      case "checkpoint":
+        return this.checkpoint(host, id, rest[0] ?? "", rest[1] === "yes");
       case "repeat": {
         const answer = this.answers.get(id);
         if (answer) {
@@ -171,6 +179,10 @@ export class Runs implements Part, Rule {
     for (const answer of this.answers.values())
       if (answer.results.length === 0 && !answer.refused && !this.isCalling(`answer ${answer.key}`)) return `runs repeat ${answer.key}`;
     for (const { id, state } of this.live()) if (drivable.includes(state) && !this.isDriven(id)) return `runs drive ${id}`;
+    for (const { id } of this.live()) {
+      const visit = this.standing.checkpointOf(id);
+      if (visit !== null && !this.isCalling(`checkpoint ${visit}`)) return `runs checkpoint ${id} ${visit} yes`;
+    }
     for (const row of this.live()) if (this.couldReturn(row) && !this.isDriven(row.id)) return `runs drive ${row.id}`;
     for (const { id, run, state, deadlineAt } of this.shelf.decisions.values()) {
       const isOpen = state === "open" && deadlineAt === null && this.live().some((row) => row.id === run);
@@ -210,6 +222,7 @@ export class Runs implements Part, Rule {
   /** It waits for its session alone, which no run has. */
   private couldReturn({ id, state, session }: RunRow): boolean {
     if (state !== "waiting" || session === null || this.standing.isHeldUp(id)) return false;
+    if (this.standing.checkpointOf(id) !== null || this.standing.isResting(id)) return false;
     if (this.live().some((row) => row.session === session && row.reserves)) return false;
     return ![...this.shelf.decisions.values()].some((decision) => decision.run === id && decision.state === "open");
   }
@@ -251,6 +264,27 @@ export class Runs implements Part, Rule {
     }
     if (this.answers.size > 0) choices.push({ op: `runs repeat ${random.pick([...this.answers.keys()])}`, weight: 1.5 });
     return choices;
+  }
+
+  /** Twice, and late too: one answer of a checkpoint counts. */
+  private checkpoint(host: EmbeddedHost, run: string, visit: string, ok: boolean): boolean {
+    if (!this.shelf.runs.has(run)) return false;
+    const key = `${visit} ${ok ? "yes" : "no"}`;
+    const asked = host.answerCheckpoint({ run, visit, output: { ok }, idempotencyKey: key, source: { kind: "program", channel: "world", actor: "somebody" } });
+    this.call(
+      `checkpoint ${visit}`,
+      asked,
+      ({ status, code }) => {
+        this.world.see(`${key} is told ${status} ${code ?? ""}`);
+        if (status === "refused") return;
+        const other = this.answered.get(visit) ?? ok;
+        must(other === ok, "SIM-5", () => `both answers of checkpoint ${visit} were told that they counted`);
+        this.answered.set(visit, ok);
+      },
+      // It may be over by now, and pruned with its run is nothing here.
+      { whenRefused: () => {} },
+    );
+    return true;
   }
 
   private start(host: EmbeddedHost, start: Start): void {

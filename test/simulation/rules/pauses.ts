@@ -50,6 +50,21 @@ export class Pauses implements Rule, Standing {
     return seen !== undefined && (seen.pausedAt !== null || (typeof seen.value === "object" && isSame(seen.value, { running: "held" })));
   }
 
+  checkpointOf(run: string): string | null {
+    return this.waitingAt(run, "checkpoint");
+  }
+
+  isResting(run: string): boolean {
+    return this.waitingAt(run, "wait") !== null;
+  }
+
+  /** The actor of a run that waits with this machine. */
+  private waitingAt(run: string, machine: string): string | null {
+    for (const { id, root, status, definition, snapshot } of this.replay.actors.values())
+      if (root === run && status === "active" && definition.id === machine && snapshot.includes('"value":"waiting"')) return id;
+    return null;
+  }
+
   wasPaused(run: string, since: number): void {
     const isOver = this.replay.actors.get(run)?.status !== "active";
     must(
@@ -114,8 +129,9 @@ export class Pauses implements Rule, Standing {
     const { value, context } = JSON.parse(told.snapshot) as { readonly value: unknown; readonly context: { readonly pausedAt: number | null } }; // runMachine's
     const graph = this.replay.actors.get(`${told.id}/graph`);
     if (graph === undefined || graph.snapshot === "") return { pausedAt: context.pausedAt, value, step: null };
-    const of = JSON.parse(graph.snapshot) as { readonly context: { readonly step: number } }; // GraphContext
-    return { pausedAt: context.pausedAt, value, step: of.context.step };
+    const of = JSON.parse(graph.snapshot) as { readonly context: { readonly step: number; readonly included: number } }; // GraphContext
+    // Entries into the nodes of included workflows count there.
+    return { pausedAt: context.pausedAt, value, step: of.context.step + of.context.included };
   }
 
   /** The graph told once more without a word of stopping: whatever held the run up, it visits what it would have visited, and ends the same. */
