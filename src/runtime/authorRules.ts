@@ -128,7 +128,8 @@ class Rules {
         yield `its actor "${src}" is a machine that only Pawl can look up ("${mark.machineId}"). Name the machine itself in setup({ actors }).`;
       if (logic === undefined || mark) continue;
       const kind = logicKind(logic);
-      if (kind !== "machine" && kind !== "promise") yield `its actor "${src}" is ${refusedKinds[kind]}`;
+      if (kind !== "machine" && kind !== "promise")
+        yield `its actor "${src}" is ${this.options.inWorkflow === true ? refusedKinds[kind].replace("effect()", "durable()") : refusedKinds[kind]}`;
     }
   }
 

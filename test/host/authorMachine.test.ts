@@ -38,7 +38,7 @@ export default workflow({ name: "job", input: z.object({}) })
   expect(view.visits.map(({ node, kind }) => `${node} ${kind}`)).toContain("sub/order machine order");
 });
 
-test("MACH-12 every step of it is restored from the file when the host is opened again before each", async () => {
+test("MACH-12 it goes on from the file, however often the host is opened again", async () => {
   const project = new Project();
   const file = machineFile(project, order, orderNode);
   const first = await project.open();

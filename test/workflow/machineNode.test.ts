@@ -53,7 +53,7 @@ test.each<[string, AnyStateMachine, RegExp]>([
   [
     "a callback",
     setup({ actors: { listen: fromCallback(() => {}) } }).createMachine({ id: "m", invoke: { src: "listen", id: "listen" } }),
-    /machine "m": its actor "listen" is a callback/,
+    /machine "m": its actor "listen" is a callback.*\(fromPromise, durable\(\)\)/,
   ],
   [
     "a named effect",
