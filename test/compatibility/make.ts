@@ -7,6 +7,7 @@ import BetterSqlite from "better-sqlite3";
 import { openEmbedded } from "../../src/host/embedded.ts";
 import { exportState } from "../../src/host/maintenance/export.ts";
 import { fakeClock } from "../../src/runtime/clock.ts";
+import { scriptedAgent } from "../../src/testing.ts";
 import { collectSnapshots, writeSnapshots, type Collected } from "./collect.ts";
 import { chartsNow, goldenDirectory } from "./golden.ts";
 
@@ -72,6 +73,29 @@ export default workflow({ name: "composed", input: z.object({ task: z.string() }
   .build();
 `;
 
+const agents = `import { z } from "zod";
+import { action, agent, assistantMessage, choose, notify, workflow } from "pawl";
+
+export default workflow({ name: "agents", input: z.object({ task: z.string() }) })
+  .node("plan", agent({ prompt: ({ input }) => "Plan " + input.task, output: z.number(), timeoutMs: () => 3_600_000 }), "pick")
+  .node("pick", choose({ prompt: "Which?", choices: { go: { label: "Go" }, stop: { label: "Stop" } } }), { go: "tell", stop: "tell" })
+  .node("tell", notify({ kind: "progress", text: ({ outputs }) => "It is " + outputs.plan }), "work")
+  .node("work", action({ run: async ({ progress, update }) => { await progress({ label: "Working", completed: 1, total: 2, unit: "parts" }); await update({ type: "work.note", key: "a", data: { n: 1 } }); } }), "say")
+  .node("say", assistantMessage({ prompt: "Say that it is done." }))
+  .build();
+`;
+
+/** A provider that fails once, a turn without a submit, a refusal, and what is accepted. */
+const agent = scriptedAgent([
+  { node: "plan", prompt: /hanging/, hangs: true },
+  { node: "plan", error: "overloaded", retryAfterMs: 0 },
+  { node: "plan", text: "Hm." },
+  { node: "plan", submits: ["four", 4] },
+  { node: "pick", submit: { choice: "go", reason: "it is small" } },
+  { node: "say", error: "overloaded", retryAfterMs: 0 },
+  { node: "say", text: "It is done." },
+]);
+
 rmSync(place, { recursive: true, force: true });
 rmSync(join(goldenDirectory, "snapshots"), { recursive: true, force: true });
 mkdirSync(project, { recursive: true });
@@ -80,10 +104,12 @@ writeFileSync(file, workflow);
 writeFileSync(join(project, "asking.workflow.ts"), asking);
 const composedFile = join(project, "composed.workflow.ts");
 writeFileSync(composedFile, composed);
+const agentsFile = join(project, "agents.workflow.ts");
+writeFileSync(agentsFile, agents);
 
 const clock = fakeClock(Date.UTC(2026, 0, 1));
 const collected: Collected = new Map();
-const host = await openEmbedded({ home, clock, hooks: { afterCommit: () => collectSnapshots(join(home, "pawl.db"), collected) } });
+const host = await openEmbedded({ home, clock, agent, hooks: { afterCommit: () => collectSnapshots(join(home, "pawl.db"), collected) } });
 
 const start = async (key: string, input: object, workflow = file): Promise<string> => {
   clock.advance(1_000);
@@ -129,6 +155,20 @@ const moving = await start("moving", {});
 await host.drive(moving);
 await answer(moving, "stop");
 await start("queued", {});
+
+const worked = host.drive(await start("agents", {}, agentsFile));
+let isWorked = false;
+void worked.finally(() => (isWorked = true));
+while (!isWorked) {
+  clock.advance(0);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+const held = new AbortController();
+const hanging = host.drive(await start("hanging", {}, agentsFile), { signal: held.signal });
+while (agent.steps.at(-1)?.prompt !== "Plan hanging") await new Promise((resolve) => setImmediate(resolve));
+while (agent.resting === 0) await new Promise((resolve) => setImmediate(resolve));
+held.abort();
+await hanging;
 
 const rested = async (run: string): Promise<void> => {
   await host.drive(run);
