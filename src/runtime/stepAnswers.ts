@@ -265,10 +265,13 @@ class Telling {
   }
 
   private address(to: Address): WireAddress {
-    return to.kind === "child" ? { kind: "child", key: to.key, child: this.nameOf(to.link) } : to;
+    if (to.kind !== "child") return to;
+    // One that has ended, and that the machine still holds a reference to, is an actor like any other.
+    if (!this.names.has(to.link) && to.link.actor !== undefined) return { kind: "actor", id: to.link.actor };
+    return { kind: "child", key: to.key, child: this.nameOf(to.link) };
   }
 
-  /** A child that is neither in the snapshot nor asked for has ended in this very step: it takes nothing. */
+  /** A child that is neither in the snapshot nor asked for takes nothing. */
   private nameOf(link: ChildLink): ChildName {
     return this.names.get(link) ?? "gone";
   }

@@ -17,3 +17,7 @@ test("MACH-1 machines that a seed invents do the same when they are stepped else
   for (let seed = 1; seed <= 12; seed += 1) ops += (await walk(invented(seed), seed, { length: 20, elsewhere: seed % 2 === 0 ? "later" : "atOnce" })).ops;
   expect(ops).toBeGreaterThan(100);
 });
+
+test("MACH-1 a reference to a child that has ended is an address as any other: what is sent to it later has its timer", async () => {
+  expect((await walk(invented(59), 59, { length: 10, elsewhere: "later" })).ops).toBe(10);
+});
