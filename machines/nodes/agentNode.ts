@@ -63,6 +63,7 @@ export function agentNode({ id, submits }: AgentKind) {
       isError: ({ context }) => context.turn?.outcome === "error",
       isAborted: ({ context }) => context.turn?.outcome === "aborted",
       isChatting: ({ context }) => context.turn?.outcome === "completed" && context.turn.chatting === true,
+      isReminding: ({ context }) => context.reminding,
       isOutOfReminders: ({ context }) => context.reminders >= agentLimits.reminders,
       isMessage: () => !submits,
       isGivenUp: ({ context }) => context.errors > agentLimits.messageErrors,
@@ -87,14 +88,15 @@ export function agentNode({ id, submits }: AgentKind) {
       }),
       tellActive: sendParent({ type: "node.active" }),
       noteHeld: assign({ held: ({ context, event }) => (event.type === "node.held" ? event.held : context.held) }),
-      beginDelivery: assign({ delivery: ({ context }) => context.delivery + 1, turn: null }),
+      beginDelivery: assign({ delivery: ({ context }) => context.delivery + 1, reminding: false, turn: null }),
       noteSent: assign({ sent: true }),
       attend: assign({ attended: true }),
       unattend: assign({ attended: false }),
       putAside: assign({ aside: true }),
       takeUp: assign({ aside: false }),
       noteTurn: assign({ turn: ({ event, context }) => endOf(event) ?? context.turn }),
-      countReminder: assign({ reminders: ({ context }) => context.reminders + 1, errors: 0, reason: (): DeliveryReason => "reminder" }),
+      /** Counted once, however long it then waits for its run, or for a verdict. */
+      remind: assign({ reminders: ({ context }) => context.reminders + 1, reminding: true, errors: 0, reason: (): DeliveryReason => "reminder" }),
       countError: assign({ errors: ({ context }) => context.errors + 1, reason: (): DeliveryReason => "resume" }),
       resume: assign({ reason: (): DeliveryReason => "resume" }),
       beginCheck: assign({
@@ -191,12 +193,12 @@ export function agentNode({ id, submits }: AgentKind) {
                   { guard: "isHeld", target: "aside" },
                   { guard: "isOutOfReminders", target: "#ended", actions: "failSilent" },
                   { guard: "isChatting", target: "resting" },
-                  { target: "next", actions: "countReminder" },
+                  { target: "next", actions: "remind" },
                 ],
               },
               settling: { always: { guard: not("isChecking"), target: "over" } },
               /** The person is writing: the agent is reminded when that has rested. */
-              resting: { on: { "agent.chatting": { target: "resting", reenter: true } }, after: { idle: { target: "next", actions: "countReminder" } } },
+              resting: { on: { "agent.chatting": { target: "resting", reenter: true } }, after: { idle: { target: "next", actions: "remind" } } },
               backingOff: {
                 always: { guard: and(["isMessage", "isGivenUp"]), target: "#ended", actions: "endMessage" },
                 after: { backoff: "next" },
@@ -211,7 +213,7 @@ export function agentNode({ id, submits }: AgentKind) {
                 },
               },
               released: {
-                always: [{ guard: "isCompleted", target: "over" }, { target: "next" }],
+                always: [{ guard: "isReminding", target: "next" }, { guard: "isCompleted", target: "over" }, { target: "next" }],
               },
               /** There is no agent to deliver to. */
               unattended: {

@@ -21,6 +21,8 @@ export interface AgentNodeContext extends NodeInput {
   readonly aside: boolean;
   readonly held: boolean;
   readonly reminders: number;
+  /** The latest of them is still to be delivered. */
+  readonly reminding: boolean;
   /** Turns in a row that ended in an error. */
   readonly errors: number;
   /** How the turn of the latest delivery ended; null while it is open. */
@@ -41,6 +43,7 @@ export const freshTurn = {
   aside: false,
   held: false,
   reminders: 0,
+  reminding: false,
   errors: 0,
   turn: null,
   checks: 0,

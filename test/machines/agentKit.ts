@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { assign, setup } from "xstate";
+import { assign, sendTo, setup } from "xstate";
 import { parseAgentEvent } from "../../machines/contracts/agent.ts";
 import { visited, type NodeFailure, type NodeInput, type NodeOutput } from "../../machines/define.ts";
 import { agentStepNode } from "../../machines/nodes/agentNode.ts";
@@ -21,6 +21,7 @@ const graph = setup({
   types: {} as { context: { told: string[]; output: NodeOutput | NodeFailure | null }; events: { type: string } },
   actors: { plan: visited(agentStepNode, (input: NodeInput) => input.visit) },
   actions: {
+    tellHeld: sendTo("plan", (_, params: { readonly held: boolean }) => ({ type: "node.held" as const, ...params })),
     note: assign({ told: ({ context, event }) => [...context.told, event.type] }),
     keep: assign({ output: (_, output: NodeOutput | NodeFailure) => output }),
   },
@@ -37,7 +38,11 @@ const graph = setup({
         input: { run: "r_1", node: "plan", visit: "plan.1", once: false },
         onDone: { target: "ended", actions: { type: "keep", params: ({ event }: { event: { output: NodeOutput | NodeFailure } }) => event.output } },
       },
-      on: { "node.*": { actions: "note" } },
+      on: {
+        "node.*": { actions: "note" },
+        hold: { actions: { type: "tellHeld", params: { held: true } } },
+        release: { actions: { type: "tellHeld", params: { held: false } } },
+      },
     },
     ended: {},
   },
@@ -135,6 +140,14 @@ export class Visit {
     return this.step(async (runtime) => {
       await runtime.adopt(root);
       return runtime.send(visit, event, eventId === undefined ? {} : { eventId });
+    });
+  }
+
+  /** The graph's word. */
+  async hold(held: boolean): Promise<void> {
+    await this.step(async (runtime) => {
+      await runtime.adopt(root);
+      await runtime.send(root, { type: held ? "hold" : "release" });
     });
   }
 

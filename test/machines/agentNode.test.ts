@@ -125,3 +125,14 @@ test("AGENT-13 a step that is over tells a late submit so, and a call that it kn
   expect(await one.send(submit("a", "no"))).toMatchObject({ status: "refused", code: "refused", reply: { status: "refused" } });
   expect(await one.send({ type: "agent.sent", delivery: 1 })).toMatchObject({ status: "refused", code: "over" });
 });
+
+test("AGENT-3 AGENT-11 a reminder that was held back is counted once, when it is delivered", async () => {
+  const one = await delivered();
+  await one.send(ended("completed", 1, { chatting: true }));
+  await one.hold(true);
+  await one.pass(agentLimits.idleMs);
+  expect(await one.turn()).toBe("aside");
+  expect(await one.context()).toMatchObject({ delivery: 1, reminders: 1 });
+  await one.hold(false);
+  expect(await one.context()).toMatchObject({ delivery: 2, reminders: 1, reason: "reminder" });
+});

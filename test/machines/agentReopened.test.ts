@@ -33,6 +33,8 @@ function actsOf(seed: number, count: number): readonly Act[] {
       () => send({ type: random.below(2) === 0 ? "agent.connected" : "agent.disconnected" }),
       () => send({ type: "agent.takeUp" }),
       () => send({ type: "agent.chatting" }),
+      () => ({ name: "hold", of: (visit) => visit.hold(true) }),
+      () => ({ name: "release", of: (visit) => visit.hold(false) }),
       () => pass(random.below(2) === 0 ? 5_000 : 60_000),
     ];
     return (random.pick(kinds) ?? (() => pass(1)))();
@@ -40,7 +42,7 @@ function actsOf(seed: number, count: number): readonly Act[] {
   return Array.from({ length: count }, one);
 }
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8])("AGENT-24 an agent step comes to the same in one life as in many, seed %i", async (seed) => {
+test.each([1, 2, 3, 4, 5])("AGENT-24 an agent step comes to the same in one life as in many, seed %i", async (seed) => {
   const acts = actsOf(seed, 12);
   const lived = new Visit(60_000, { reopens: false });
   const reopened = new Visit(60_000);

@@ -1,5 +1,5 @@
 /** Brings the message of an agent step to whatever works on it, and what that says back to the step. */
-import { Delivered, agentLimits } from "../../../machines/contracts/agent.ts";
+import { Delivered, agentLimits, type SubmitAnswer } from "../../../machines/contracts/agent.ts";
 import type { UpdateReceipt } from "../../../machines/contracts/update.ts";
 import type { AgentNodeContext, DeliverInput } from "../../../machines/nodes/agentTurns.ts";
 import type { Store } from "../../../persistence/store.ts";
@@ -11,7 +11,6 @@ import type { AgentMessage } from "../../workflow/agentStep.ts";
 import { graphEffects } from "../../workflow/graphEffects.ts";
 import { readValue } from "../values.ts";
 import type { AgentExecutor, AgentStep, AgentTurn, AgentTurnEnd } from "./agentExecutor.ts";
-import { submitTo } from "./submit.ts";
 
 export interface DeliveryOptions {
   readonly store: Store;
@@ -21,6 +20,7 @@ export interface DeliveryOptions {
   readonly send: (actor: string, event: { readonly type: string; readonly [field: string]: unknown }, eventId: string) => Promise<Receipt>;
   readonly subscribe: (listener: (change: Change) => void) => () => void;
   readonly factsOf: (run: string) => Promise<{ readonly cwd: string; readonly session: string | null }>;
+  readonly submit: (visit: string, call: Parameters<AgentTurn["submit"]>[0], signal: AbortSignal) => Promise<SubmitAnswer>;
   readonly publish: (run: string, visit: string, update: Parameters<AgentTurn["update"]>[0]) => Promise<UpdateReceipt>;
 }
 
@@ -105,7 +105,7 @@ function stepOf(task: EffectTask, input: DeliverInput, cwd: string, message: Age
   };
 }
 
-function turnOf({ send, view, subscribe, publish }: DeliveryOptions, task: EffectTask, delivery: number): AgentTurn {
+function turnOf({ send, submit, publish }: DeliveryOptions, task: EffectTask, delivery: number): AgentTurn {
   const visit = task.actor;
   let arrived: Promise<void> | null = null;
   const sent = async (): Promise<void> => {
@@ -123,7 +123,7 @@ function turnOf({ send, view, subscribe, publish }: DeliveryOptions, task: Effec
     sent,
     async submit(call) {
       await sent();
-      return submitTo({ send, view, subscribe }, visit, call, task.signal);
+      return submit(visit, call, task.signal);
     },
     async update(update) {
       await sent();

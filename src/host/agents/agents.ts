@@ -1,4 +1,6 @@
 /** The agent steps of a host: brings messages to what works on them, takes what they publish, and takes up those that waited for an agent. */
+import type { SubmitAnswer } from "../../../machines/contracts/agent.ts";
+import type { UpdateReceipt } from "../../../machines/contracts/update.ts";
 import type { AgentNodeContext } from "../../../machines/nodes/agentTurns.ts";
 import type { Store } from "../../../persistence/store.ts";
 import { isPawlError } from "../../errors.ts";
@@ -16,7 +18,8 @@ import { UpdateDesk } from "../updates/updateDesk.ts";
 import { updateView } from "../updates/updateView.ts";
 import { everyPage } from "../values.ts";
 import { agentDelivery } from "./agentDelivery.ts";
-import type { AgentExecutor } from "./agentExecutor.ts";
+import type { AgentExecutor, AgentTurn } from "./agentExecutor.ts";
+import { submitTo, type SubmitWays } from "./submit.ts";
 
 export interface AgentsOptions {
   readonly store: Store;
@@ -30,6 +33,7 @@ export class Agents {
   readonly deliver: Executor;
   readonly updates: UpdateDesk;
   private readonly options: AgentsOptions;
+  private readonly ways: SubmitWays;
   private readonly notifications: NotificationEvents;
   private tell: (event: RunEvent) => void = () => undefined;
 
@@ -42,20 +46,33 @@ export class Agents {
       clock,
       tell: (row) => this.tell({ kind: "update", run: row.run, update: updateView(row), at: row.updatedAt }),
     });
-    const view = (actor: string): Promise<ActorView | null> => runtime().peek(actor);
-    this.deliver = agentDelivery({
-      store,
-      agent,
-      view,
+    this.ways = {
+      view: (actor) => runtime().peek(actor),
       send: (actor, event, eventId) => runtime().send(actor, event, { eventId }),
       subscribe: (listener) => runtime().subscribe(listener),
+    };
+    this.deliver = agentDelivery({
+      ...this.ways,
+      store,
+      agent,
+      submit: (visit, call, signal) => this.submit(visit, call, signal),
       factsOf: async (run) => {
         const found = await readView(store, run);
         if (found === null) throw new Error(`Run "${run}" is not in the database.`);
         return runContext(found);
       },
-      publish: (run, visit, update) => publishOfAgent(this.updates, view, run, visit, update),
+      publish: (run, visit, update) => this.publish(run, visit, update),
     });
+  }
+
+  /** Brings an agent's answer to its step and gives the step's word on it; whoever carries messages for a session uses it too. */
+  submit(visit: string, call: Parameters<AgentTurn["submit"]>[0], signal: AbortSignal): Promise<SubmitAnswer> {
+    return submitTo(this.ways, visit, call, signal);
+  }
+
+  /** Stores what an agent publishes from its step. */
+  publish(run: string, visit: string, update: Parameters<AgentTurn["update"]>[0]): Promise<UpdateReceipt> {
+    return publishOfAgent(this.updates, this.ways.view, run, visit, update);
   }
 
   onEvent(tell: (event: RunEvent) => void): void {

@@ -4,6 +4,7 @@ import type { AgentNodeContext } from "../../../machines/nodes/agentTurns.ts";
 import { PawlError } from "../../errors.ts";
 import { jsonText } from "../../json.ts";
 import type { ActorView } from "../../runtime/definition.ts";
+import { isAgentKind } from "../../workflow/graph.ts";
 import type { Change, Receipt } from "../../runtime/runtime.ts";
 
 export interface SubmitWays {
@@ -12,7 +13,7 @@ export interface SubmitWays {
   readonly subscribe: (listener: (change: Change) => void) => () => void;
 }
 
-/** @throws invalidInput for a call id or an output that is none; aborted when nobody waits any more, and then the output may have been accepted */
+/** @throws unknownActor for a visit that is none of an agent; invalidInput for a call id or an output that is none; aborted when nobody waits any more, and then the output may have been accepted */
 export async function submitTo(
   ways: SubmitWays,
   visit: string,
@@ -22,6 +23,11 @@ export async function submitTo(
   if (callId === "" || callId.length > agentLimits.callIdUnits)
     throw new PawlError("invalidInput", `A call id has 1 to ${agentLimits.callIdUnits} characters, this one ${callId.length}.`, { path: "callId" });
   jsonText(output, "submitted output");
+  const step = await ways.view(visit);
+  if (step === null || !isAgentKind(step.record.machineId))
+    throw new PawlError("unknownActor", `There is no agent step "${visit}". Name the visit that the message is about; nothing was submitted.`, {
+      subject: visit,
+    });
   const stops: (() => void)[] = [];
   const answered = new Promise<SubmitAnswer>((resolve, reject) => {
     stops.push(
