@@ -15,9 +15,7 @@ export async function publishing<T>(call: VisitCall, task: EffectTask, updates: 
   const source = actionSource(call, task, view);
   const open = new Set<Promise<unknown>>();
   const watch: Watch = {
-    signal: task.signal,
-    report: (line) => task.report(line),
-    heartbeat: () => task.heartbeat(),
+    ...task,
     update(update) {
       const stored = updates.publish(source, update);
       open.add(stored);

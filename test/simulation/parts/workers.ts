@@ -5,7 +5,7 @@ import { InProcess } from "../../../src/host/author/inProcess.ts";
 import { Interrupted } from "../../../src/runtime/executor.ts";
 import type { FaultKind } from "../core/faults.ts";
 import type { Random } from "../core/random.ts";
-import type { Choice, Part, World } from "../core/world.ts";
+import { Violation, type Choice, type Part, type World } from "../core/world.ts";
 import type { Outside } from "./outside.ts";
 import { Died, type Life, type Power } from "./power.ts";
 
@@ -68,12 +68,16 @@ export class Workers implements Part {
 
   /** Stands between the host and its author code; returns what undoes it. */
   takeOver(): () => void {
+    const { world } = this;
     const undo = methods.map((name): (() => void) => {
       const holder = InProcess.prototype;
       const original = Reflect.get(holder, name) as (this: InProcess, ...given: unknown[]) => Promise<unknown>; // all of them take what is asked, and the watch at last
       const { work } = this;
       Reflect.set(holder, name, function (this: InProcess, ...given: unknown[]): Promise<unknown> {
-        return work(given.at(-1) as Task, () => original.apply(this, given)); // as above
+        const task = given.at(-1) as Task; // as above
+        // Else it would only fail, and every world would be one of failures.
+        if (typeof task.key !== "string") world.stray(new Violation("SIM-23", `${name} is asked of a worker without the effect that it is for`));
+        return work(task, () => original.apply(this, given));
       });
       return () => void Reflect.set(holder, name, original);
     });
