@@ -270,13 +270,13 @@ class Embedded extends Reader implements DaemonHost {
   }
 
   async resume(id: string, key?: string): Promise<RunView> {
-    const { id: run, state, session } = await findRun(this.store, id);
+    const { id: run, state } = await findRun(this.store, id);
     if (finalStates.includes(state)) return this.run(run);
     const faulted = await this.faultedActors(run);
     for (const actor of faulted) await this.runtime.retryFault(actor);
     const resume = (): Promise<void> => this.command(run, { type: "run.resume" }, key);
-    // One that has not begun takes its session at once.
-    if (faulted.length === 0) await (session === null ? resume() : this.queue.taking(session, resume));
+    // One that has not begun takes its session at once, if it has one by then.
+    if (faulted.length === 0) await this.queue.taking(async () => (await findRun(this.store, run)).session, resume);
     return this.run(run);
   }
 

@@ -8,6 +8,9 @@ import { holderOf } from "./sessionHolder.ts";
 import { readView } from "./snapshots.ts";
 import { everyPage } from "./values.ts";
 
+/** How often a session is asked for that is free whenever one looks. */
+const takingTries = 3;
+
 export class SessionQueue {
   private readonly store: Store;
   private readonly runtime: Pick<Runtime, "send" | "subscribe">;
@@ -36,18 +39,28 @@ export class SessionQueue {
       for (const { id, session } of rows) if (session !== null) await this.offer(id);
   }
 
-  /** Does what reserves a session. @throws refused naming the run that has it */
-  async taking<T>(session: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      const holder = isPawlError(error) && error.code === "refused" ? await holderOf(this.store, session) : undefined;
-      if (holder === undefined) throw error;
-      throw new PawlError(
-        "refused",
-        `Session ${session} has run ${holder.id} (workflow "${holder.workflow}", ${holder.state}), and one run at a time. Wait for it, or pause or cancel it. Nothing was changed.`,
-        { subject: session, cause: error },
-      );
+  /**
+   * Does what reserves a session. `wanted` is asked when that is refused: another run may have been moved meanwhile, this one too.
+   * @throws refused naming the run that has it
+   */
+  async taking<T>(wanted: string | (() => Promise<string | null>), work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isPawlError(error) || error.code !== "refused") throw error;
+        const session = typeof wanted === "string" ? wanted : await wanted();
+        if (session === null) throw error;
+        const holder = await holderOf(this.store, session);
+        if (holder !== undefined)
+          throw new PawlError(
+            "refused",
+            `Session ${session} has run ${holder.id} (workflow "${holder.workflow}", ${holder.state}), and one run at a time. Wait for it, or pause or cancel it. Nothing was changed.`,
+            { subject: session, cause: error },
+          );
+        // Whoever had it has just gone.
+        if (tries === takingTries) throw error;
+      }
     }
   }
 

@@ -150,6 +150,18 @@ test("RUN-21 a command that comes again under its key is done once, whatever hap
   for (const _ of [1, 2]) await expect(second.hold(id, "k4")).rejects.toMatchObject({ code: "refused" });
 });
 
+test("RUN-22 a run that was moved while it is resumed is refused with the name of the one that has its new session", async () => {
+  const project = new Project();
+  const host = await project.open();
+  const other = await host.start({ workflow: gated(project), input: {}, cwd: project.directory, session: "s1" });
+  const { id } = await host.start({ workflow: project.workflow(`.node("only", compute(() => 1))`, { name: "free" }), input: {}, cwd: project.directory });
+  await host.pause(id);
+  expect(await host.drive(id)).toMatchObject({ state: "paused" });
+  const [moved, resumed] = await Promise.allSettled([host.adoptRun(id, "s1"), host.resume(id)]);
+  expect(moved).toMatchObject({ status: "fulfilled" });
+  expect(resumed).toMatchObject({ status: "rejected", reason: { code: "refused", subject: "s1", message: expect.stringContaining(other.id) } });
+});
+
 test("RUN-22 resuming a run that would take a session which has another one names that one", async () => {
   const project = new Project();
   const host = await project.open();
