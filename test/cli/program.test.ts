@@ -79,7 +79,7 @@ test.each([
   [["runs", "--limit", "501"], "Give a whole number from 1 to 500."],
   [["runs", "--limit", "1e2"], "Give a whole number from 1 to 500."],
   [["run"], "missing required argument 'workflow'."],
-  [["answer", "7K3M9Q2"], "missing required argument 'choice'"],
+  [["answer", "7K3M9Q2"], "Say the answer: a choice for a decision, or --input-json"],
   [["host", "strt"], "unknown command 'strt'. Did you mean start?"],
   [["host", "logs", "--lines", "0"], "Give a whole number, 1 or more."],
   [["show", "a", "b"], "too many arguments for 'show'"],
