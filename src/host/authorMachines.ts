@@ -1,5 +1,6 @@
 /** Definitions of authors' machines, made from the version that a stored actor names: the host has none of them, it asks author code for each step. */
 import { createMachine } from "xstate";
+import { isPawlError } from "../errors.ts";
 import { AskedSteps } from "../runtime/askedSteps.ts";
 import type { Execution } from "../runtime/attempt.ts";
 import type { Definition } from "../runtime/definition.ts";
@@ -46,7 +47,8 @@ export function authorMachines({ author, sources, onProblem }: AuthorMachinesOpt
       perform: (actor, name) =>
         void Promise.resolve(machine(actor))
           .then((of) => author.perform(of, name))
-          .catch(onProblem),
+          // One that its host leaves at its end is lost, as is said of it.
+          .catch((error: unknown) => void ((isPawlError(error) && error.code === "closed") || onProblem(error))),
     });
     const promise = (src: string): Execution => ({
       run: (task) => begun(async () => author.promise(await machine(task.root), callOf(src, task), task)),

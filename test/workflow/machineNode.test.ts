@@ -128,5 +128,5 @@ test("MACH-25 where a machine stands is one text, and any node and names of chil
       const place = { source: "a1", graph: "b2", node, path };
       expect(placeOf(machineVersion(place))).toEqual(place);
     }
-  expect(placeOf("1.0.0")).toBeUndefined();
+  for (const foreign of ["1.0.0", "a:b:c", "a:b:%:", "a:b:c:/%E0%A4%A:", ""]) expect(placeOf(foreign)).toBeUndefined();
 });

@@ -42,7 +42,11 @@ export function placeOf(version: string): MachinePlace | undefined {
   const [source, graph, node, path, ...more] = version.split(":");
   if (source === undefined || graph === undefined || node === undefined || path === undefined || more.length > 0) return undefined;
   const [, ...names] = path.split("/");
-  return { source, graph, node: decodeURIComponent(node), path: names.map(decodeURIComponent) };
+  try {
+    return { source, graph, node: decodeURIComponent(node), path: names.map(decodeURIComponent) };
+  } catch {
+    return undefined; // what machineVersion() escaped is read without fail
+  }
 }
 
 /** The machine below `machine` that its children's names lead to. @throws internal */
