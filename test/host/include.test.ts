@@ -283,3 +283,22 @@ test("INC-10 a cancelled run ends what is inside, and a finished one is exported
   expect(await pruneRuns({ home: project.home, keep: 0 })).toMatchObject({ runs: [{ id }] });
   expect(await examine({ home: project.home })).toMatchObject({ checks: expect.arrayContaining([expect.objectContaining({ name: "blobs", findings: [] })]) });
 });
+
+test("INC-6 RUN-22 a run of a session that waits inside lets another run have the session, and goes on inside when it has it again", async () => {
+  const project = new Project();
+  const host = await project.open();
+  const file = nested(project);
+  const start = (key: string) => host.start({ workflow: file, input: {}, cwd: project.directory, session: "s", idempotencyKey: key });
+  const first = (await start("one")).id;
+  expect(await host.drive(first)).toMatchObject({ state: "waiting", current: "top/low/ask" });
+  const second = (await start("two")).id;
+  expect(await host.drive(second)).toMatchObject({ state: "waiting", current: "top/low/ask" });
+  for (const [id, choice, result] of [
+    [second, "go", "up yes"],
+    [first, "stop", "up no"],
+  ] as const) {
+    await host.answer({ decision: openCode(await host.run(id)), choice, source: person });
+    expect(await host.drive(id)).toMatchObject({ state: "completed", result });
+  }
+  expect(project.side).toEqual(["one", "one"]);
+});

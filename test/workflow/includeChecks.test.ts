@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { getShortestPaths } from "xstate/graph";
 import { z } from "zod";
-import { compute, include, workflow } from "../../src/workflow/authoring.ts";
+import { batch, checkpoint, compute, include, wait, workflow } from "../../src/workflow/authoring.ts";
 import { exitsOf, includedGraphs, workflowOf } from "../../src/workflow/included.ts";
 import { loadWorkflow } from "../../src/workflow/loader.ts";
 import { directoryWith, errorOf } from "./files.ts";
@@ -99,4 +100,39 @@ test("INC-10 the graph of an include names the included graph, and a change insi
   expect([...includedGraphs(outer).keys()]).toEqual([child.graphDigest]);
   expect(exitsOf(child.graph)).toEqual(["one", "two"]);
   expect(workflowOf(outer, "sub/one")).toMatchObject({ workflow: { name: "child" }, id: "one" });
+});
+
+test("INC-12 WF-31 WF-32 the machine of a workflow that waits, asks, includes and runs commands opens in plain XState, and paths reach every node and end", () => {
+  const all = workflow({ name: "all", input: z.object({}) })
+    .node("rest", wait({ forMs: 5, timeoutMs: 7 }), { done: "look", timedOut: "look" })
+    .node("look", checkpoint({ output: z.object({}) }), "sub")
+    .node("sub", include(child, { input: {} }), { one: "many", two: "end", failed: "end" })
+    .node("many", batch({ commands: [] }), "end")
+    .node(
+      "end",
+      compute(() => 1),
+    )
+    .build();
+  const done = (id: string, taken = "done") => ({ type: `xstate.done.actor.${id}`, output: { case: taken }, actorId: id });
+  const events = [
+    ...["rest", "look", "many", "end"].map((id) => done(id)),
+    done("sub", "one"),
+    done("sub", "two"),
+    ...["sub", "look"].map((id) => ({ type: `xstate.error.actor.${id}`, error: { reason: "nodeFailed", message: "no" }, actorId: id })),
+    { type: "node.entered" },
+    { type: "node.waiting" },
+    { type: "graph.pause" },
+    { type: "graph.resume" },
+  ];
+  // xstate/graph types its options by the machine's own events; these hold done and error events too.
+  const paths = getShortestPaths(all.machine, {
+    input: { run: "r_1", graph: all.graphDigest, source: "s" },
+    events,
+    serializeState: ({ value, context }: { value: unknown; context: unknown }) => JSON.stringify([value, (context as { paused: boolean }).paused]), // GraphContext
+    stopWhen: ({ status }: { status: string }) => status !== "active",
+  } as never);
+  const values = new Set(paths.map(({ state }) => String(state.value)));
+  expect([...values].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
+    ["$completed", "$failed", "$paused", "end", "look", "many", "rest", "sub"].toSorted((a, b) => (a < b ? -1 : 1)),
+  );
 });
