@@ -9,7 +9,22 @@ export type { SubmitAnswer } from "../machines/contracts/agent.ts";
 export { openEmbedded, openReader, type EmbeddedOptions } from "./host/embedded.ts";
 export { connectHost as connect, type ConnectOptions } from "./client/connectHost.ts";
 export type { HostClient } from "./client/hostClient.ts";
-export type { AnswerRequest, AnswerResult, DecisionView, EffectView, EmbeddedHost, RunEvent, RunView, StateReader, VisitView } from "./host/api.ts";
+export type {
+  AnswerRequest,
+  AnswerResult,
+  AwaitedView,
+  CheckpointAnswer,
+  CheckpointResult,
+  DecisionView,
+  EffectView,
+  EmbeddedHost,
+  ProgressView,
+  RunEvent,
+  RunView,
+  StateReader,
+  UpdateView,
+  VisitView,
+} from "./host/api.ts";
 
 // Library: machines of your own, durable in your process. An effect's policy and errors come with them.
 export { openPawl, type OpenPawlOptions } from "./openPawl.ts";

@@ -1,4 +1,4 @@
-/** Losing the process of an agent step's own code. */
+/** What an agent step survives: the loss of its code's process, and an output beyond every limit. */
 import { expect, test } from "vitest";
 import { scriptedAgent } from "../../src/testing.ts";
 import { Project } from "./kit.ts";
@@ -34,4 +34,16 @@ test("AGENT-18 a validate that takes its worker down each time fails the visit a
   });
   expect(await project.run(host, file)).toMatchObject({ state: "failed", reason: { code: "workerCrashed" } });
   expect(project.side).toEqual(["validate", "validate", "validate"]);
+});
+
+test("AGENT-2 case 122 an output over the limit is refused with size and limit, and the step goes on", { timeout: 120_000 }, async () => {
+  const project = new Project();
+  const agent = scriptedAgent([{ submits: ["x".repeat(64 * 1024 * 1024), "small"] }]);
+  const host = await project.open({ agent });
+  const file = project.workflow(`.node("plan", agent({ prompt: "Plan" }))`, { head: `import { agent } from "pawl";` });
+  expect(await project.run(host, file)).toMatchObject({ state: "completed", result: "small" });
+  expect(agent.answers).toMatchObject([
+    { status: "refused", text: expect.stringMatching(/67108866 bytes of JSON; the limit is 67108864/) },
+    { status: "accepted" },
+  ]);
 });
