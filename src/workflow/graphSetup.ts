@@ -211,5 +211,9 @@ const stepsFailure = (context: GraphContext, node: string): GraphOutput => ({
   node,
   visit: visitId(context, node),
   reason: "maxSteps",
-  message: `The run has entered ${context.limit} nodes, its limit maxSteps, and ended after node "${node}". Raise maxSteps, or look for a loop that does not end.`,
+  message: `${
+    isIncluded(context)
+      ? `The included workflow has entered ${context.limit} nodes, all that maxSteps left it,`
+      : `The run has entered ${context.limit} nodes, its limit maxSteps,`
+  } and ended after node "${node}". Raise maxSteps, or look for a loop that does not end.`,
 });

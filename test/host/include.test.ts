@@ -228,6 +228,7 @@ test("INC-9 maxSteps counts the nodes of included workflows, and bounds them too
   );
   const view = await project.run(host, project.file("job.workflow.ts"));
   expect(view).toMatchObject({ state: "failed", reason: { code: "maxSteps", message: expect.stringContaining("entered 9 nodes") } });
+  expect(view.visits[0]?.error?.message).toContain("The included workflow has entered 8 nodes, all that maxSteps left it");
   // One entry is the include's own.
   expect(view.visits).toHaveLength(9);
   expect(nodes(view).at(0)).toBe("sub failed");
