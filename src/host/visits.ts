@@ -19,7 +19,12 @@ export async function readVisits(store: Store, run: string): Promise<readonly Vi
   const actors = await actorsOf(store, run);
   const effects = new Map<string, VisitEffect[]>();
   for await (const rows of everyPage((cursor) => store.query("effects", { root: run }, { limit: page, cursor })))
-    for (const row of rows) if (isVisit(row)) effects.set(row.actor, [...(effects.get(row.actor) ?? []), row]);
+    for (const row of rows) {
+      if (!isVisit(row)) continue;
+      const own = effects.get(row.actor);
+      if (own) own.push(row);
+      else effects.set(row.actor, [row]);
+    }
   const visits: VisitView[] = [];
   const graphs = new Map(actors.filter(({ machineId }) => machineId === graphMachineId).map((record) => [record.id, viewOfRecord(record)]));
   for (const [id, graph] of graphs) {
