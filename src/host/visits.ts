@@ -5,7 +5,7 @@ import { byEntry, graphOf, visitParts } from "../visitNames.ts";
 import { doneCase, graphMachineId, isActorKind, nodeKinds, type GraphContext, type GraphNode } from "../workflow/graph.ts";
 import type { VisitView } from "./api.ts";
 import { readGraph } from "./graphs.ts";
-import { graphContext, overtime, viewOfRecord } from "./snapshots.ts";
+import { graphContext, nodeEnd, overtime, viewOfRecord } from "./snapshots.ts";
 import { everyPage, readValue } from "./values.ts";
 import { actorVisit, effectVisit, visitKind } from "./views.ts";
 import { valueOfVisit } from "./visitValues.ts";
@@ -37,9 +37,10 @@ export async function readVisits(store: Store, run: string): Promise<readonly Vi
   }
   for (const record of actors) {
     if (!isNodeActor(record)) continue;
-    const visit = actorVisit(viewOfRecord(record), record.machineId);
+    const view = viewOfRecord(record);
+    const [visit, end] = [actorVisit(view, record.machineId), nodeEnd(view)];
     const graph = graphs.get(graphOf(record.id));
-    if (visit.status === "accepted") visits.push({ ...visit, output: await valueOfVisit(store, record.id) });
+    if (end?.kind === "accepted") visits.push(end.from === null ? visit : { ...visit, output: await valueOfVisit(store, end.from) });
     else visits.push(graph === undefined ? visit : elapsed(visit, graphContext(graph)));
   }
   return visits.toSorted((a, b) => byEntry(a.id, b.id));
