@@ -42,9 +42,9 @@ export default defineConfig({
     projects: [
       project("main", ["test/**/*.test.ts"], { exclude: [...long, "test/house/build.development.test.ts"], testTimeout: 20_000 }),
       project("development", developmentBuild, { testTimeout: 20_000 }, ["development"]),
-      project("command", ["test/{cli,docs,e2e,host,model}/**/*.long.test.ts"], { testTimeout: 60_000 }),
+      project("command", ["test/{cli,docs,e2e,host,house,model,types}/**/*.long.test.ts", "test/xstate/elsewhere.long.test.ts"], { testTimeout: 60_000 }),
       project("simulation", ["test/simulation/**/*.long.test.ts"], { testTimeout: 900_000 }),
-      project("walk", ["test/xstate/**/*.long.test.ts"], { testTimeout: 1_800_000 }),
+      project("walk", ["test/xstate/walk.long.test.ts"], { testTimeout: 1_800_000 }),
       project("crash", ["test/crash/**/*.test.ts"], { testTimeout: 600_000 }),
     ],
   },

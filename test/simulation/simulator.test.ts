@@ -34,7 +34,7 @@ describe("repeating", () => {
     expect(first.trace.length).toBeGreaterThan(120);
   });
 
-  test("SIM-15 a seed does in a process of its own what it does after others", async () => {
+  test("SIM-15 a seed does in a process of its own what it does after others", { timeout: 60_000 }, async () => {
     const [alone, after] = [await last("hosts", 6, 1), await last("hosts", 5, 2)];
     expect(after).toBe(alone);
     expect(alone).not.toBe("");
