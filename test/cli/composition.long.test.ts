@@ -96,7 +96,7 @@ test("INC-5 a decision in an included workflow is answered by the run's whole id
 
 test("WAIT-7 a run that waits exits 3 and says until when, and the host takes it further by itself", { timeout }, async () => {
   const made = hostFixture();
-  const file = write(made, "rests", `.node("rest", wait({ forMs: 2_000 }), "end").node("end", compute(() => "rested"))`);
+  const file = write(made, "rests", `.node("rest", wait({ forMs: 9_000 }), "end").node("end", compute(() => "rested"))`);
   const run = made.piped(["run", file], hosted);
   expect(run.code).toBe(3);
   expect(run.out).toMatch(/rests \(r_\w+\) waits, until .* \(in \d/);
