@@ -12,11 +12,15 @@ interface Known {
   readonly at: number | null;
   readonly weight: number;
   readonly end: { readonly answer: StepAnswer } | { readonly error: unknown };
+  /** Whoever asked has taken it: until then it stays, however large it is, or nothing would come of asking. */
+  isTaken: boolean;
 }
 
 /** Characters of answers that are kept, and what each counts besides. */
 const keptUnits = 16 * 1024 * 1024;
 const ownUnits = 256;
+/** So much of what nobody has taken is kept besides: its dispatch may be gone. */
+const untakenUnits = 8 * keptUnits;
 
 export class AskedSteps {
   /** Oldest first. */
@@ -31,6 +35,7 @@ export class AskedSteps {
     const content = contentOf(request, at);
     const known = this.known.get(content);
     if (known && (known.at === at || !readsTime(known))) {
+      known.isTaken = true;
       if ("answer" in known.end) return known.end.answer;
       // Told once: whoever asks again wants to know anew.
       this.forget(content);
@@ -44,8 +49,8 @@ export class AskedSteps {
     if (!(asked instanceof Promise)) return asked;
     const answered = asked
       .then(
-        (answer): Known => ({ at, weight: ownUnits + ("json" in answer ? answer.json.length : 0), end: { answer } }),
-        (error: unknown): Known => ({ at, weight: ownUnits, end: { error } }),
+        (answer): Known => ({ at, weight: ownUnits + ("json" in answer ? answer.json.length : 0), end: { answer }, isTaken: false }),
+        (error: unknown): Known => ({ at, weight: ownUnits, end: { error }, isTaken: false }),
       )
       .then((end) => {
         this.open.delete(name);
@@ -64,9 +69,9 @@ export class AskedSteps {
     this.forget(content);
     this.known.set(content, known);
     this.units += known.weight;
-    for (const oldest of this.known.keys()) {
+    for (const [oldest, { isTaken }] of this.known) {
       if (this.units <= keptUnits) return;
-      this.forget(oldest);
+      if (oldest !== content && (isTaken || this.units > untakenUnits)) this.forget(oldest);
     }
   }
 
