@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { AnyStateMachine, EventObject } from "xstate";
 import { markOf, type EffectOptions } from "../../machines/define.ts";
 import { policyFor } from "../../machines/policy.ts";
+import { messageOf } from "../errors.ts";
 import { checkJson, readBack, type ObjectCheck } from "../json.ts";
 import { childEffect } from "./children.ts";
 import { linkOf, refsInContext, refsInMessages, type ChildLink } from "./refs.ts";
@@ -142,7 +143,7 @@ class Telling {
   }
 
   body(stepper: OwnStepper, result: StepResult): Told {
-    const { status, error } = result;
+    const { status, error, output } = this.end(result);
     const spawns = result.asked.filter((record) => record.kind === "spawn");
     for (const [index, { link }] of spawns.entries()) this.names.set(link, `new:${index}`);
     const parts = stepper.parts(result.next);
@@ -154,13 +155,23 @@ class Telling {
       status,
       value: isBroken ? {} : this.carried(parts.value, "state of"),
       context: isBroken ? null : this.carried(parts.context ?? null, "context of"),
-      ...(result.output === undefined ? {} : { output: this.carried(result.output, "output of", this.inMessages) }),
+      ...(output === undefined ? {} : { output }),
       ...(hasFailed ? { error: plainError(error) } : {}),
       children: parts.children.flatMap(({ key, src, systemId, link }) => (link ? [{ key, src: String(src), systemId, child: this.nameOf(link) }] : [])),
       historyValue: parts.historyValue,
       asked: result.asked.map((record) => this.record(record)),
     };
     return { json: this.text(body), hasNew: spawns.length > 0, isVolatile: this.isVolatile };
+  }
+
+  /** A machine that ends with what JSON cannot carry has failed: no later try would give something else. */
+  private end({ status, output, error }: StepResult): Pick<StepResult, "status" | "output" | "error"> {
+    if (output === undefined) return { status, output, error };
+    try {
+      return { status, output: this.carried(output, "output of", this.inMessages), error };
+    } catch (wrong) {
+      return { status: "error", output: undefined, error: { reason: "invalidOutput", message: messageOf(wrong) } };
+    }
   }
 
   /** References to children give way to their names: what becomes of those children is not known here. */

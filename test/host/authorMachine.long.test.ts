@@ -113,6 +113,22 @@ test("MACH-14 a live run keeps the machine that it was started with, whatever be
   expect(await project.run(host, project.file("job.workflow.ts"))).toMatchObject({ result: "new" });
 });
 
+test("MACH-11 a machine that ends with what JSON cannot carry fails its visit, at once and in every later state too", async () => {
+  const project = new Project();
+  const host = await project.open();
+  const outputs = { date: "new Date(0)", big: "1n", map: "new Map()", nan: "[NaN]", code: "() => 1", circle: "(() => { const a = {}; a.a = a; return a; })()" };
+  for (const [name, output] of Object.entries(outputs)) {
+    const head = `const ends = setup({}).createMachine({ id: "ends", initial: "on", states: { on: { after: { 1: "over" } }, over: { type: "final" } }, output: () => (${output}) });
+const starts = setup({}).createMachine({ id: "starts", initial: "over", states: { over: { type: "final" } }, output: () => (${output}) });`;
+    const nodes = `.node("ends", machineNode(ends, {}), { done: "wrong", failed: "starts" })
+.node("starts", machineNode(starts, {}), { done: "wrong", failed: "told" })
+.node("told", compute(({ results }) => [results.ends.error, results.starts.error]))
+.node("wrong", compute(() => "taken"))`;
+    const error = { reason: "invalidOutput", message: expect.stringContaining("which JSON cannot carry") as string };
+    expect(await project.run(host, machineFile(project, head, nodes, name)), name).toMatchObject({ state: "completed", result: [error, error] });
+  }
+});
+
 test("MACH-11 a machine that ends in an error fails its visit, and so does an output that does not fit", async () => {
   const project = new Project();
   const host = await project.open();
