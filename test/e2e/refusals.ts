@@ -116,6 +116,7 @@ const ofCommands: readonly Refusal[] = [
     helps: /completed/,
   },
   { what: "an input that is no JSON", args: ["run", "approval.workflow.ts", "--input", "{task:1}"], names: "--input" },
+  { what: "a number that is too large", args: ["run", "approval.workflow.ts", "--input", '{"task":"x","deadlineMs":1e999}'], names: "deadlineMs" },
   { what: "two inputs", args: ["run", "approval.workflow.ts", "--input", "{}", "--task", "x"], names: "--task" },
   { what: "a run that there is not", args: ["show", "r_nothing"], names: `"r_nothing"` },
   { what: "neither a workflow nor a run to draw", args: ["graph"], names: "--run" },

@@ -13,9 +13,9 @@ import { readTextFile } from "./jsonArgument.ts";
 import { requirePerson } from "./person.ts";
 import { owning } from "./state.ts";
 
-export function answerDecision(request: Extract<Request, { command: "answer" }>, environment: Environment): Promise<ExitCode> {
+export async function answerDecision(request: Extract<Request, { command: "answer" }>, environment: Environment): Promise<ExitCode> {
   requirePerson(environment, "answer a decision");
-  const given = textOf(request, environment.cwd);
+  const given = await textOf(request, environment.cwd);
   return owning(environment, async (host) => {
     const decision = await decisionOf(host, request.decision);
     const found = findChoice(request.choice, decision.request.choices);
@@ -50,7 +50,7 @@ async function decisionOf(host: EmbeddedHost, typed: string): Promise<DecisionVi
   throw new PawlError("unknownDecision", `No decision of run ${run.id} is open. ${hint} Nothing was answered.`, { subject: run.id });
 }
 
-function textOf({ text, options: { textFile } }: Extract<Request, { command: "answer" }>, cwd: string): string | undefined {
+async function textOf({ text, options: { textFile } }: Extract<Request, { command: "answer" }>, cwd: string): Promise<string | undefined> {
   if (text !== undefined && textFile !== undefined) throw new PawlError("invalidInput", "Give the text or --text-file, not both.", { path: "--text-file" });
   if (textFile === "-")
     throw new PawlError("invalidInput", "--text-file takes no standard input, since that is your terminal. Leave the text out and you are asked for it.", {

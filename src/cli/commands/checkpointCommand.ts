@@ -8,8 +8,11 @@ import type { Request } from "../program.ts";
 import { jsonOption } from "./jsonArgument.ts";
 import { owning } from "./state.ts";
 
-export function answerCheckpoint({ run: typed, options }: Extract<Request, { command: "answerCheckpoint" }>, environment: Environment): Promise<ExitCode> {
-  const given = jsonOption({ json: options.inputJson, file: options.inputFile }, { json: "--input-json", file: "--input-file" }, environment.cwd);
+export async function answerCheckpoint(
+  { run: typed, options }: Extract<Request, { command: "answerCheckpoint" }>,
+  environment: Environment,
+): Promise<ExitCode> {
+  const given = await jsonOption({ json: options.inputJson, file: options.inputFile }, { json: "--input-json", file: "--input-file" }, environment.cwd);
   if (!given) throw new PawlError("invalidInput", "Say the answer: --input-json JSON.", { path: "--input-json" });
   return owning(environment, async (host) => {
     const { id } = await host.run(typed);

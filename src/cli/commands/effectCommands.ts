@@ -12,9 +12,13 @@ import { jsonOption } from "./jsonArgument.ts";
 import { requirePerson } from "./person.ts";
 import { owning } from "./state.ts";
 
-export function confirmEffect(key: string, options: { readonly output?: string; readonly outputFile?: string }, environment: Environment): Promise<ExitCode> {
+export async function confirmEffect(
+  key: string,
+  options: { readonly output?: string; readonly outputFile?: string },
+  environment: Environment,
+): Promise<ExitCode> {
   requirePerson(environment, "confirm an effect");
-  const given = jsonOption({ json: options.output, file: options.outputFile }, { json: "--output", file: "--output-file" }, environment.cwd);
+  const given = await jsonOption({ json: options.output, file: options.outputFile }, { json: "--output", file: "--output-file" }, environment.cwd);
   if (!given)
     throw new PawlError("invalidInput", "Say what it gave: --output JSON, as the step would have returned it (null for nothing).", { path: "--output" });
   return owning(environment, async (host) => tell(host, await host.confirmEffect(key, given.value), "is confirmed with the output you gave", environment));

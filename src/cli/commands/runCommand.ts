@@ -12,7 +12,7 @@ import { jsonOption } from "./jsonArgument.ts";
 import { owning } from "./state.ts";
 
 export async function startRun(workflow: string, options: RunOptions, environment: Environment): Promise<ExitCode> {
-  const input = inputOf(options, environment.cwd);
+  const input = await inputOf(options, environment.cwd);
   return owning(environment, async (host) => {
     const { idKey, cwd } = { idKey: options.idKey, cwd: environment.cwd };
     // A host begins with the run at once, and not when it is watched.
@@ -33,8 +33,8 @@ export async function startRun(workflow: string, options: RunOptions, environmen
 }
 
 /** The input that the options give; an empty object when they give none. */
-export function inputOf({ input, inputFile, task }: RunOptions, cwd: string): unknown {
-  const given = jsonOption({ json: input, file: inputFile }, { json: "--input", file: "--input-file" }, cwd);
+export async function inputOf({ input, inputFile, task }: RunOptions, cwd: string): Promise<unknown> {
+  const given = await jsonOption({ json: input, file: inputFile }, { json: "--input", file: "--input-file" }, cwd);
   if (task === undefined) return given ? given.value : {};
   if (given) throw new PawlError("invalidInput", "Give --task or an input, not both: --task T is short for --input '{\"task\": T}'.", { path: "--task" });
   return { task };
