@@ -67,8 +67,10 @@ export class BoundedOutput {
     return lastOf(this.#tail, tailLimit);
   }
 
-  #take(text: string): void {
-    if (text === "") return;
+  #take(given: string): void {
+    if (given === "") return;
+    // What is stored holds no NUL: the result of a command is not lost for the sake of one.
+    const text = given.replaceAll("\0", "\ufffd");
     this.#total += text.length;
     const room = this.#limit - this.#keptLength;
     if (room > 0) {
