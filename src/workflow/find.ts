@@ -33,11 +33,11 @@ export function resolveWorkflow(typed: string, places: Places): string {
   const isFileName = workflowExtensions.includes(extname(typed));
   const isPath = isAbsolute(typed) || typed.includes("/") || (isFileName && (existsSync(asPath) || !listWorkflows(places).some(({ name }) => name === typed)));
   if (!isPath) return findWorkflow(typed, places).file;
-  const stat = statSync(asPath, { throwIfNoEntry: false });
-  if (stat?.isFile() ?? false) return asPath;
+  const status = statusOf(asPath);
+  if (status === "file") return asPath;
   const beside = workflowsIn(dirname(asPath)).map(({ file }) => file);
   const named = isFileName && !typed.includes("/") ? listWorkflows(places).map(({ file }) => file) : [];
-  const what = stat?.isDirectory() ? `${asPath} is a directory, not a workflow file.` : `There is no workflow file ${asPath}.`;
+  const what = status === "directory" ? `${asPath} is a directory, not a workflow file.` : `There is no workflow file ${asPath}.`;
   throw new PawlError("unknownWorkflow", `${what}${fileHint(asPath, [...beside, ...named])}`, { subject: typed });
 }
 
@@ -132,10 +132,18 @@ function workflowsIn(directory: string): readonly { readonly name: string; reado
   }
   return names.flatMap((file) => {
     const name = suffix.exec(file)?.groups?.["name"];
-    return name === undefined || !(statSync(join(directory, file), { throwIfNoEntry: false })?.isFile() ?? false)
-      ? []
-      : [{ name, file: join(directory, file) }];
+    return name === undefined || statusOf(join(directory, file)) !== "file" ? [] : [{ name, file: join(directory, file) }];
   });
+}
+
+/** Null for what is not there, and for what cannot be looked at: a link in a circle, a directory of another user's. */
+function statusOf(path: string): "file" | "directory" | null {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? "file" : stat.isDirectory() ? "directory" : null;
+  } catch {
+    return null; // whoever wants this very file is told that there is none
+  }
 }
 
 /** Of two files with one name the TypeScript one is found. */

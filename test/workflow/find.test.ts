@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { closestNames } from "../../src/text/closest.ts";
@@ -47,6 +47,15 @@ describe("finding a workflow by name", () => {
       ["b", "user", null, false],
     ]);
     expect(listWorkflows(places).map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+
+  test("WF-46 a link in a circle, and a directory that is named like a file, are no workflows and spoil no other", async () => {
+    const { directory, places } = place(["project/.pi/workflows/good.workflow.ts", "project/.pi/workflows/folder.workflow.ts/x"]);
+    const circle = join(directory, "project/.pi/workflows/self.workflow.ts");
+    symlinkSync("self.workflow.ts", circle);
+    expect(everyWorkflow(places).map(({ name }) => name)).toEqual(["good"]);
+    expect(findWorkflow("good", places).name).toBe("good");
+    expect((await errorOf(() => resolveWorkflow(circle, places))).code).toBe("unknownWorkflow");
   });
 
   test("WF-46 a file that is named like a command cannot be started by its name, and its path is told", async () => {
