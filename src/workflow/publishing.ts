@@ -1,4 +1,5 @@
 /** What an action can tell while it works. */
+import { PawlError } from "../errors.ts";
 import type { ProgressRequest } from "../../machines/contracts/progress.ts";
 import { progressType } from "../../machines/contracts/progress.ts";
 import { checkedUpdate, type UpdateReceipt, type UpdateRequest } from "../../machines/contracts/update.ts";
@@ -28,5 +29,12 @@ export function publishing(publish: Publish): Publishing {
     stored.catch(() => undefined);
     return stored;
   };
-  return { update, progress: ({ key, ...data }) => update({ type: progressType, key, data }) };
+  const progress = (given: ProgressRequest): Promise<UpdateReceipt> => {
+    // An author may have no compiler.
+    if (typeof given !== "object" || given === null || Array.isArray(given))
+      throw new PawlError("invalidInput", 'A progress is an object, such as { label: "Copying", completed: 3, total: 40 }.', { path: "" });
+    const { key, ...data } = given;
+    return update({ type: progressType, key, data });
+  };
+  return { update, progress };
 }

@@ -17,9 +17,13 @@ export interface SubmitWays {
 export async function submitTo(
   ways: SubmitWays,
   visit: string,
-  { callId, output }: { readonly callId: string; readonly output: unknown },
+  call: { readonly callId: string; readonly output: unknown },
   signal: AbortSignal,
 ): Promise<SubmitAnswer> {
+  // An agent's program may have no compiler.
+  if (typeof call !== "object" || call === null || typeof call.callId !== "string")
+    throw new PawlError("invalidInput", "A submit is { callId, output }: the id of the call, a text, and what the step gives.", { path: "callId" });
+  const { callId, output } = call;
   if (callId === "" || callId.length > agentLimits.callIdUnits)
     throw new PawlError("invalidInput", `A call id has 1 to ${agentLimits.callIdUnits} characters, this one ${callId.length}.`, { path: "callId" });
   jsonText(output, "submitted output");
