@@ -6,7 +6,7 @@ import { batchesOf, runFleet } from "./fleet.ts";
 import { speedOf, type Summary } from "./seeds.ts";
 
 /** What CI owes, by scenario; a local run may ask for less, in the same shares. */
-const counts = { hosts: 2_200, clients: 1_300, authors: 6_500 } as const;
+const counts = { hosts: 1_500, clients: 900, authors: 7_600 } as const;
 const owed = Object.values(counts).reduce((sum, count) => sum + count, 0);
 const seeds = Number(process.env["PAWL_SIMULATE_SEEDS"] ?? owed);
 const from = Number(process.env["PAWL_SIMULATE_SEED"] ?? 2000);

@@ -130,8 +130,9 @@ export class Holder implements Part, Rule {
         if (isStorageError(error)) return this.power.halted(life);
         if (isUnanswered(error)) return this.power.gone(life);
         if (isPawlError(error) && error.code === "refused" && what === "hold") return;
-        // Paused before it began, or blocked, it has not got its session, and another run may have it.
-        const wanted = what === "adopt" ? session : what === "resume" ? this.standing.runs.get(run)?.session : undefined;
+        // Paused before it began, or blocked, it has not got its session, and another run may have it. It may have been moved meanwhile: the refusal names that session.
+        const wanted =
+          what === "adopt" ? session : what === "resume" && isPawlError(error) && sessions.some((one) => one === error.subject) ? error.subject : undefined;
         if (isPawlError(error) && error.code === "refused" && typeof wanted === "string") return this.later(() => this.standing.wasTaken(wanted, since));
         this.world.stray(new Violation("SIM-14", `${name} failed: ${messageOf(error)}`));
       },
