@@ -2,13 +2,11 @@
 import { homedir } from "node:os";
 import { openStore } from "../../persistence/openStore.ts";
 import type { Store } from "../../persistence/store.ts";
-import { resolveWorkflow } from "../workflow/find.ts";
-import type { Graph } from "../workflow/graph.ts";
+import { digestOfGraph, type Graph } from "../workflow/graph.ts";
 import { graphText, type GraphFormat } from "../workflow/graphText.ts";
-import { includedGraphs } from "../workflow/included.ts";
-import { loadWorkflow } from "../workflow/loader.ts";
 import { readGraph } from "./graphs.ts";
 import { findRun } from "./lookup.ts";
+import { WorkerPool } from "./workers/workerPool.ts";
 
 export interface ShownGraph {
   readonly workflow: string;
@@ -20,10 +18,21 @@ export interface ShownGraph {
   readonly text: (format: GraphFormat) => string;
 }
 
-/** The graph of a workflow file; its code runs as far as its definition. @throws unknownWorkflow, loadFailed, invalidWorkflow */
+/** For a file that never ends loading: nobody waits a minute for a drawing. */
+const loadMs = 20_000;
+
+/**
+ * The graph of a workflow file. Its code runs as far as its definition, in a process of its own: it can neither write between the lines of a drawing nor
+ * keep the command. @throws unknownWorkflow, loadFailed, invalidWorkflow
+ */
 export async function graphOfWorkflow(workflow: string, cwd: string): Promise<ShownGraph> {
-  const { definition } = await loadWorkflow(resolveWorkflow(workflow, { cwd, home: homedir() }));
-  return shown(definition.graph, definition.graphDigest, includedGraphs(definition));
+  const pool = new WorkerPool({ directoryOf: () => Promise.reject(new Error("a workflow that is looked at has no stored sources")), limits: { loadMs } });
+  try {
+    const { graph, graphDigest, included } = await pool.load({ workflow, cwd, userHome: homedir(), input: undefined, isLook: true });
+    return shown(graph, graphDigest, new Map(included.map((one) => [digestOfGraph(one), one])));
+  } finally {
+    await pool.close();
+  }
 }
 
 /** The graph that a run goes through, from the state directory alone. @throws unknownRun */

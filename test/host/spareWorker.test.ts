@@ -15,11 +15,16 @@ test("WORKER-15 a worker that stands by takes the project of who asks first, and
     const second = await places.take({ kind: "shared", key: "two", cwd: project.directory }, signal);
     expect(first.worker).not.toBe(second.worker);
     for (const { worker } of [first, second]) {
-      const loaded = worker.call("load", { workflow: "./missing.workflow.ts", cwd: project.directory, userHome: project.directory, input: null }, [], {
-        signal,
-        report: () => undefined,
-        onAbandoned: () => undefined,
-      });
+      const loaded = worker.call(
+        "load",
+        { workflow: "./missing.workflow.ts", cwd: project.directory, userHome: project.directory, input: null, isLook: false },
+        [],
+        {
+          signal,
+          report: () => undefined,
+          onAbandoned: () => undefined,
+        },
+      );
       await expect(loaded).rejects.toMatchObject({ message: expect.stringContaining("missing.workflow.ts") });
     }
     await expect(places.take({ kind: "shared", key: "three", cwd: project.file("gone") }, signal)).rejects.toMatchObject({

@@ -19,6 +19,8 @@ export interface LoadRequest {
   readonly userHome: string;
   /** What the schema is to take. */
   readonly input: unknown;
+  /** Nothing is started: the input means nothing. */
+  readonly isLook?: boolean;
 }
 
 /** What a launch stores. */

@@ -58,9 +58,9 @@ export class InProcess implements AuthorCode {
     this.options = options;
   }
 
-  async load({ workflow, cwd, userHome, input }: LoadRequest): Promise<LoadedSources> {
+  async load({ workflow, cwd, userHome, input, isLook = false }: LoadRequest): Promise<LoadedSources> {
     const { definition, sources } = await loadWorkflow(resolveWorkflow(workflow, { cwd, home: userHome }));
-    await parsedInput(definition, input, workflow);
+    if (!isLook) await parsedInput(definition, input, workflow);
     const { name, graph, graphDigest } = definition;
     return {
       name,

@@ -38,7 +38,7 @@ const ShellResult = z.strictObject({
 
 /** What each call is told. `directory` holds the stored sources as files. */
 export const Bodies = {
-  load: z.strictObject({ workflow: text, cwd: text, userHome: text, input: place.nullable() }),
+  load: z.strictObject({ workflow: text, cwd: text, userHome: text, input: place.nullable(), isLook: z.boolean() }),
   ready: z.strictObject({ directory: text, call: z.strictObject(storedRun) }),
   prepare: z.strictObject({ directory: text, call: z.strictObject(storedRun) }),
   execute: z.strictObject({ directory: text, call: z.strictObject(visit) }),

@@ -81,12 +81,12 @@ export class WorkerPool implements AuthorCode {
     this.places = new Places({ blockedMs, idleMs, atOnce, spare, memoryMb: memoryMb ?? null });
   }
 
-  async load({ workflow, cwd, userHome, input }: LoadRequest): Promise<LoadedSources> {
+  async load({ workflow, cwd, userHome, input, isLook = false }: LoadRequest): Promise<LoadedSources> {
     const texts = input === undefined ? [] : [{ key: null, json: fitting(input, "run's input") }];
     const { loadMs } = this;
     const limit = new AbortController();
     const stop = systemClock.schedule(systemClock.now() + loadMs, () => limit.abort("cancelled"));
-    const body = (): Body<"load"> => ({ workflow, cwd, userHome, input: input === undefined ? null : 0 });
+    const body = (): Body<"load"> => ({ workflow, cwd, userHome, input: input === undefined ? null : 0, isLook });
     const once = (): Promise<Answer<"load">> => {
       // A process of its own each time: what the file imports is then what stands there now.
       this.launches += 1;

@@ -45,6 +45,27 @@ test("CLI-60 graph says what to name when nothing, or too much, is named, and wh
   expect(piped(["graph", "bad.workflow.ts"])).toMatchObject({ code: 2, err: expect.stringMatching(/bad\.workflow\.ts:4[^]*no route leads to node "lost"/) });
 });
 
+test("CLI-60 a file that never ends, prints, or ends its process, keeps no drawing and no terminal", { timeout: 120_000 }, () => {
+  const { folder, piped } = setup();
+  const file = (name: string, first: string): string => {
+    writeFileSync(join(folder, name), `${first}\n${simple}`);
+    return name;
+  };
+  const loud = piped(["graph", file("loud.workflow.ts", 'console.log("\\u001b[2J\\u001b]0;owned\\u0007hi");')]);
+  expect([loud.code, loud.err, loud.out.startsWith("flowchart TD\n"), loud.out.includes("hi")]).toEqual([0, "", true, false]);
+  for (const [name, first] of [
+    ["loop.workflow.ts", "for (;;);"],
+    ["never.workflow.ts", "await new Promise(() => {});"],
+  ] as const) {
+    const { code, out, err } = piped(["graph", file(name, first)]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(new RegExp(`${name}.*took longer than 20000 ms`));
+  }
+  const gone = piped(["graph", file("gone.workflow.ts", "process.exit(0);")]);
+  expect([gone.code, gone.out]).toEqual([2, ""]);
+  expect(gone.err).toContain("gone.workflow.ts");
+});
+
 test("CLI-61 workflows lists what has a name here, what is hidden, and how to start one", { timeout }, () => {
   const { folder, piped } = setup();
   expect(piped(["workflows"])).toMatchObject({ code: 0, out: expect.stringContaining(".pi/workflows") });
