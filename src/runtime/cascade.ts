@@ -186,7 +186,7 @@ export class Cascade {
     if (this.steps > cascadeLimit)
       throw new PawlError(
         "cascadeLimit",
-        `An event caused more than ${cascadeLimit} steps, the last at actor "${actor}": actors send events to each other in a loop. Nothing of it was stored; break the loop in their machines.`,
+        `An event caused more than ${cascadeLimit} steps, the last at actor "${actor}": actors send events to each other in a loop, or start too many others at once. Nothing of it was stored; break the loop in their machines, or start fewer at a time.`,
         { subject: actor },
       );
   }

@@ -5,7 +5,7 @@ import { exitsOf } from "./included.ts";
 import { checkpointLimits } from "./nodes/checkpoint.ts";
 import type { NodeBehaviour } from "./nodes/node.ts";
 import { isSchema } from "./schema.ts";
-import { isForMs, momentOf } from "./waitTime.ts";
+import { isForMs, longestMs, momentOf } from "./waitTime.ts";
 
 type Of<Kind extends NodeBehaviour["kind"]> = Extract<NodeBehaviour, { kind: Kind }>;
 
@@ -30,7 +30,7 @@ export function compositionProblems(behaviour: Of<"wait" | "checkpoint" | "inclu
 
 function waitProblems({ forMs, until }: Of<"wait">): string[] {
   if ((forMs === undefined) === (until === undefined)) return ["needs either forMs, a delay in milliseconds, or until, a moment."];
-  if (forMs !== undefined && !isCallback(forMs) && !isForMs(forMs)) return [`has forMs ${String(forMs)}; give milliseconds above 0, finite.`];
+  if (forMs !== undefined && !isCallback(forMs) && !isForMs(forMs)) return [`has forMs ${String(forMs)}; give milliseconds above 0, at most ${longestMs}.`];
   return until === undefined || isCallback(until) || momentOf(until) !== null
     ? []
     : ["has an until that is no moment; give epoch milliseconds, or a valid Date."];

@@ -5,7 +5,7 @@ import type { AnyWorkflow } from "./definition.ts";
 import { findNode } from "./execute.ts";
 import { visitFailed } from "./failures.ts";
 import { givenSetting } from "./settings.ts";
-import { isForMs, momentOf } from "./waitTime.ts";
+import { isForMs, longestMs, momentOf } from "./waitTime.ts";
 
 /** @throws nodeFailed naming the setting */
 export async function waitTime(definition: AnyWorkflow, id: string, context: AnyContext): Promise<WaitTime> {
@@ -13,7 +13,7 @@ export async function waitTime(definition: AnyWorkflow, id: string, context: Any
   if (behaviour.forMs !== undefined) {
     const forMs = await givenSetting(id, "forMs", behaviour.forMs, context);
     if (isForMs(forMs)) return { forMs };
-    throw visitFailed(id, "nodeFailed", `has a forMs that is ${told(forMs)}; give milliseconds above 0, finite.`);
+    throw visitFailed(id, "nodeFailed", `has a forMs that is ${told(forMs)}; give milliseconds above 0, at most ${longestMs}.`);
   }
   const until = momentOf(await givenSetting(id, "until", behaviour.until, context));
   if (until !== null) return { until };

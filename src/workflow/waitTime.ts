@@ -1,7 +1,7 @@
 /** What the two settings of a wait may be. */
 
 /** Furthest moment that a Date can name, from 1970. */
-const longestMs = 8.64e15;
+export const longestMs = 8.64e15;
 
 export const isForMs = (value: unknown): value is number => typeof value === "number" && value > 0 && value <= longestMs;
 

@@ -109,10 +109,8 @@ export function effectLines(page: Page<EffectView>, context: ListContext): reado
     { text: age(context.now - (effect.ambiguousSince ?? effect.createdAt)) },
     { text: effect.error === null ? "" : effect.error.message },
   ]);
-  const settlements = page.items
-    .toReversed()
-    .filter((effect) => effect.state === "ambiguous")
-    .flatMap((effect) => settleCommands(effect, context.command));
+  const unknown = page.items.filter((effect) => effect.state === "ambiguous");
+  const settlements = unknown.toReversed().flatMap((effect) => settleCommands(effect, context.command, unknown.length === 1));
   return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(settlements, context)];
 }
 

@@ -2,6 +2,7 @@
 import type { DecisionView, EffectView, RunSummary } from "../../host/api.ts";
 import { wrap } from "../../text/cells.ts";
 import { isFinal } from "../exitCodes.ts";
+import { nodeOf } from "./attention.ts";
 import { isPausedBeside } from "./words.ts";
 
 /** Makes the command line of these words; see `Environment.command`. */
@@ -18,11 +19,12 @@ export function answerCommands(decision: DecisionView, command: CommandLine): re
   return decision.request.choices.map(({ id }) => ({ command: command("answer", decision.code, id), when: "" }));
 }
 
-/** The two ways to settle an unknown outcome. */
-export function settleCommands(effect: EffectView, command: CommandLine): readonly NextCommand[] {
+/** The two ways to settle an unknown outcome; beside others it is named. */
+export function settleCommands(effect: EffectView, command: CommandLine, isOnly = true): readonly NextCommand[] {
+  const it = isOnly ? "it" : nodeOf(effect);
   return [
-    { command: command("effect", "confirm", effect.key, "--output", "JSON"), when: "When it happened, with what it gave as JSON:" },
-    { command: command("effect", "retry", effect.key), when: "When it did not happen, to do it again:" },
+    { command: command("effect", "confirm", effect.key, "--output", "JSON"), when: `When ${it} happened, with what it gave as JSON:` },
+    { command: command("effect", "retry", effect.key), when: `When ${it} did not happen, to do it again:` },
   ];
 }
 
@@ -30,7 +32,7 @@ export function settleCommands(effect: EffectView, command: CommandLine): readon
 export function nextCommands(view: RunSummary, command: CommandLine): readonly NextCommand[] {
   const answers = view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, command));
   const checkpoint = view.awaits?.kind === "checkpoint" ? [{ command: command("answer", view.id, "--input-json", "JSON"), when: "" }] : [];
-  const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command));
+  const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command, view.ambiguous.length === 1));
   if (isFinal(view.state)) return settlements;
   const asked = answers.length + checkpoint.length;
   // No command brings an agent: its message says what would.
