@@ -115,16 +115,16 @@ test("CLI-15 each variable of an agent or of Pawl's own steps says that no perso
   for (const name of ["PI_CODING_AGENT", "AI_AGENT", "PI_SESSION_ID", "PAWL_WORKER"]) expect(nonHumanVariable({ [name]: "1" })).toBe(name);
 });
 
-test("CLI-1 --task T means {task: T}, no input means an empty object, two inputs are refused", () => {
-  expect(inputOf({ task: "a" }, "/")).toEqual({ task: "a" });
-  expect(inputOf({}, "/")).toEqual({});
-  expect(inputOf({ input: "null" }, "/")).toBeNull();
-  expect(() => inputOf({ task: "a", input: "{}" }, "/")).toThrow(/--task/);
-  expect(() => inputOf({ input: "{}", inputFile: "f" }, "/")).toThrow(/not both/);
+test("CLI-1 --task T means {task: T}, no input means an empty object, two inputs are refused", async () => {
+  expect(await inputOf({ task: "a" }, "/")).toEqual({ task: "a" });
+  expect(await inputOf({}, "/")).toEqual({});
+  expect(await inputOf({ input: "null" }, "/")).toBeNull();
+  await expect(inputOf({ task: "a", input: "{}" }, "/")).rejects.toThrow(/--task/);
+  await expect(inputOf({ input: "{}", inputFile: "f" }, "/")).rejects.toThrow(/not both/);
 });
 
-test("CLI-5 wrong JSON is refused with its place and without its text, which may be private", () => {
+test("CLI-5 wrong JSON is refused with its place and without its text, which may be private", async () => {
   const secret = '{"password": "hunter2" oops}';
-  expect(() => inputOf({ input: secret }, "/")).toThrow(/--input is no valid JSON: the error is at position 23/);
-  expect(() => inputOf({ input: secret }, "/")).not.toThrow(/hunter2/);
+  await expect(inputOf({ input: secret }, "/")).rejects.toThrow(/--input is no valid JSON: the error is at position 23/);
+  await expect(inputOf({ input: secret }, "/")).rejects.not.toThrow(/hunter2/);
 });

@@ -38,7 +38,9 @@ export function nextCommands(view: RunSummary, command: CommandLine): readonly N
   // No command brings an agent: its message says what would.
   const isHeldUp = (asked === 0 && view.reason?.code !== "noAgent") || isPausedBeside(view);
   const resume = isHeldUp ? [{ command: command("resume", view.id), when: asked + settlements.length === 0 ? "" : "Then go on:" }] : [];
-  return [...answers, ...checkpoint, ...settlements, ...resume];
+  // What a machine of the run cannot take may never become another thing.
+  const end = view.state === "blocked" ? [{ command: command("cancel", view.id), when: "Or end it for good:" }] : [];
+  return [...answers, ...checkpoint, ...settlements, ...resume, ...end];
 }
 
 /** For a run that goes on without this terminal. */
