@@ -5,6 +5,7 @@ import { doneCase } from "../graph.ts";
 import type { Publishing } from "../publishing.ts";
 import type { ComputeOptions } from "./compute.ts";
 import type { NodeDefinition, Routing, Stored } from "./node.ts";
+import { forgetTimeout } from "./setting.ts";
 
 export interface ActionOptions<Context, Output, Cases extends string> extends ComputeOptions<Context, Output, Cases> {
   /** At most once: never repeated by itself; an unknown outcome waits for `confirm` or `retry`. */
@@ -36,7 +37,7 @@ export function action<Context>(
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: options.once ?? false,
       retry: options.retry,
       statusDetail: options.statusDetail,

@@ -1,7 +1,8 @@
 import type { ZodType, z } from "zod";
-import { forget, type AnyContext } from "../context.ts";
+import { type AnyContext } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Routing, Setting, Stored, Timeout } from "./node.ts";
+import { forgetSetting, forgetTimeout } from "./setting.ts";
 
 /** What a node's `validate` gives: nothing for a value that is right, or a text that tells the agent what is wrong with it. */
 export type Verdict = string | undefined | null | void;
@@ -38,14 +39,14 @@ export function agent<Context>(
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,
     },
     behaviour: {
       kind: "agent",
-      prompt: typeof options.prompt === "function" ? forget(options.prompt) : options.prompt,
+      prompt: forgetSetting(options.prompt),
       output: options.output ?? null,
       // Both are given this node's own output, and `validate` the context of this very node.
       validate: (options.validate as AgentValidation | undefined) ?? null,
@@ -80,14 +81,14 @@ export function choose<Context, const Offered extends { readonly [id: string]: C
   return {
     settings: {
       cases: Object.keys(options.choices ?? {}),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,
     },
     behaviour: {
       kind: "choose",
-      prompt: typeof options.prompt === "function" ? forget(options.prompt) : options.prompt,
+      prompt: forgetSetting(options.prompt),
       choices: options.choices,
       validate: (options.validate as AgentValidation | undefined) ?? null, // given this node's own output and context
     },
@@ -112,11 +113,11 @@ export function assistantMessage<Context>(options: AssistantMessageOptions<Conte
   return {
     settings: {
       cases: [doneCase],
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,
     },
-    behaviour: { kind: "assistantMessage", prompt: typeof options.prompt === "function" ? forget(options.prompt) : options.prompt },
+    behaviour: { kind: "assistantMessage", prompt: forgetSetting(options.prompt) },
   };
 }

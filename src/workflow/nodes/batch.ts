@@ -1,7 +1,6 @@
-import { forget } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Routing, Setting, Timeout } from "./node.ts";
-import { forgetSetting } from "./setting.ts";
+import { forgetSetting, forgetTimeout } from "./setting.ts";
 
 /** One command of a batch. What stands here is stored with the run: secrets belong into the environment that Pawl itself runs in. */
 export interface BatchCommand {
@@ -61,7 +60,7 @@ export function batch<Context, const Cases extends string = "done">(
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: options.once ?? false,
       retry: undefined,
       statusDetail: options.statusDetail,

@@ -1,8 +1,7 @@
 import type { ZodType, z } from "zod";
-import { forget } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Routing, Setting, Timeout } from "./node.ts";
-import { forgetSetting } from "./setting.ts";
+import { forgetSetting, forgetTimeout } from "./setting.ts";
 
 /** In UTF-16 units. */
 export const checkpointLimits = { titleUnits: 256, promptUnits: 16_000 } as const;
@@ -32,7 +31,7 @@ export function checkpoint<Context, Schema extends ZodType, const Cases extends 
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : (options.timeoutMs ?? null),
+      timeoutMs: forgetTimeout(options.timeoutMs ?? null),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,

@@ -2,6 +2,7 @@ import type { ZodType, z } from "zod";
 import { forget } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Routing, Stored, Timeout } from "./node.ts";
+import { forgetTimeout } from "./setting.ts";
 
 export interface ComputeOptions<Context, Output, Cases extends string> extends CommonOptions {
   /** 15 minutes unless set. */
@@ -31,7 +32,7 @@ export function compute<Context>(
   return {
     settings: {
       cases: options.route ? (options.cases ?? null) : (options.cases ?? [doneCase]),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,

@@ -2,6 +2,7 @@ import type { PresentationInput } from "../../../machines/contracts/presentation
 import { forget, type AnyContext } from "../context.ts";
 import type { ChoiceResponse, Choices } from "../choices.ts";
 import type { CommonOptions, NodeDefinition, Setting, Timeout } from "./node.ts";
+import { forgetSetting, forgetTimeout } from "./setting.ts";
 
 /** What the author's `request` says about the question. */
 export interface DecisionRequestParts {
@@ -44,14 +45,14 @@ export function humanDecision<Context, const Offered extends Choices>(
   return {
     settings: {
       cases: Object.keys(options.choices ?? {}),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : (options.timeoutMs ?? null),
+      timeoutMs: forgetTimeout(options.timeoutMs ?? null),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,
     },
     behaviour: {
       kind: "humanDecision",
-      audience: typeof options.audience === "function" ? forget(options.audience) : options.audience,
+      audience: forgetSetting(options.audience),
       choices: options.choices,
       request: forget(options.request),
       onTimeout: options.onTimeout as Setting<AnyContext, DecisionTimeout | undefined>, // the choices that type it are checked against it when the request is built

@@ -1,9 +1,8 @@
-import { forget } from "../context.ts";
 import { isWorkflow, type WorkflowDefinition } from "../definition.ts";
 import { exitsOf } from "../included.ts";
 import type { AnyExit } from "../routes.ts";
 import type { CommonOptions, NodeDefinition, Setting, Timeout } from "./node.ts";
-import { forgetSetting } from "./setting.ts";
+import { forgetSetting, forgetTimeout } from "./setting.ts";
 
 export interface IncludeOptions<Context, Input> extends CommonOptions {
   /** What the included workflow is started with; its own schema checks it. */
@@ -23,7 +22,7 @@ export function include<Context, Input, Exits extends AnyExit>(
   return {
     settings: {
       cases: isWorkflow(child) ? exitsOf(child.graph) : [],
-      timeoutMs: typeof options?.timeoutMs === "function" ? forget(options.timeoutMs) : (options?.timeoutMs ?? null),
+      timeoutMs: forgetTimeout(options?.timeoutMs ?? null),
       once: false,
       retry: undefined,
       statusDetail: options?.statusDetail,

@@ -4,6 +4,7 @@ import type { ZodType, z } from "zod";
 import { forget, type AnyContext, type Callback } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Routing, Stored, Timeout } from "./node.ts";
+import { forgetTimeout } from "./setting.ts";
 
 type Given<Machine extends AnyStateMachine> = InputFrom<Machine> | Promise<InputFrom<Machine>>;
 
@@ -49,7 +50,7 @@ export function machineNode<Context>(
   return {
     settings: {
       cases: route ? (cases ?? null) : (cases ?? [doneCase]),
-      timeoutMs: typeof timeoutMs === "function" ? forget(timeoutMs) : timeoutMs,
+      timeoutMs: forgetTimeout(timeoutMs),
       once: false,
       retry: undefined,
       statusDetail,
@@ -101,7 +102,7 @@ export function defineNode<
   return <Context>({ input, timeoutMs = null, statusDetail }: ContractOptions<Context, z.input<Input>>): NodeDefinition<Context, z.output<Output>, Cases> => ({
     settings: {
       cases: contract.route ? (contract.cases ?? null) : (contract.cases ?? [doneCase]),
-      timeoutMs: typeof timeoutMs === "function" ? forget(timeoutMs) : timeoutMs,
+      timeoutMs: forgetTimeout(timeoutMs),
       once: false,
       retry: undefined,
       statusDetail: statusDetail ?? contract.statusDetail,

@@ -1,5 +1,5 @@
-import { forget } from "../context.ts";
 import { doneCase } from "../graph.ts";
+import { forgetSetting } from "./setting.ts";
 import type { CommonOptions, NodeDefinition, Setting } from "./node.ts";
 
 export interface NotifyOptions<Context> extends CommonOptions {
@@ -18,6 +18,6 @@ export interface Notification {
 export function notify<Context>(options: NotifyOptions<Context>): NodeDefinition<Context, Notification, "done"> {
   return {
     settings: { cases: [doneCase], timeoutMs: undefined, once: false, retry: undefined, statusDetail: options.statusDetail },
-    behaviour: { kind: "notify", text: typeof options.text === "function" ? forget(options.text) : options.text, as: options.kind },
+    behaviour: { kind: "notify", text: forgetSetting(options.text), as: options.kind },
   };
 }

@@ -1,6 +1,7 @@
-import { forget, type AnyContext } from "../context.ts";
+import { type AnyContext } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Routing, Setting, Stored, Timeout } from "./node.ts";
+import { forgetTimeout } from "./setting.ts";
 
 /** What a command left behind. Texts hold at most 1,000,000 characters each; `truncated` says which were cut. */
 export interface ShellResult {
@@ -49,7 +50,7 @@ export function shell<Context, Output = ShellResult, const Cases extends string 
   return {
     settings: {
       cases: route ? (cases ?? null) : (cases ?? [doneCase]),
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : options.timeoutMs,
+      timeoutMs: forgetTimeout(options.timeoutMs),
       once: options.once ?? false,
       retry: undefined,
       statusDetail: options.statusDetail,

@@ -1,7 +1,6 @@
-import { forget } from "../context.ts";
 import { doneCase } from "../graph.ts";
 import type { CommonOptions, NodeDefinition, Setting, Timeout } from "./node.ts";
-import { forgetSetting } from "./setting.ts";
+import { forgetSetting, forgetTimeout } from "./setting.ts";
 
 /** When a wait ends: so many ms after it was entered (positive, finite), or at a moment (epoch ms, or a Date). */
 export type WaitTime<Context> =
@@ -27,7 +26,7 @@ export function wait<Context>(options: WaitOptions<Context>): NodeDefinition<Con
   return {
     settings: {
       cases: [doneCase],
-      timeoutMs: typeof options.timeoutMs === "function" ? forget(options.timeoutMs) : (options.timeoutMs ?? null),
+      timeoutMs: forgetTimeout(options.timeoutMs ?? null),
       once: false,
       retry: undefined,
       statusDetail: options.statusDetail,
