@@ -1,8 +1,8 @@
 /** Text measured in terminal cells and broken between graphemes. Expects text that `visible` made safe. */
-import stringWidth from "string-width";
 import { visible, visibleLine, written } from "./visible.ts";
+import { widthOfAny } from "./widthOfAny.ts";
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
 
 /** Columns between tab stops. */
 const tabStop = 4;
@@ -15,14 +15,14 @@ interface Cell {
   readonly width: number;
 }
 
-/** Characters that never join with a neighbour: ASCII, Latin and Cyrillic letters of one cell, kana, Han and Hangul syllables of two. */
-const plain = /^[\x20-\x7E\u00C0-\u024F\u0400-\u0482\u3041-\u3096\u30A1-\u30FA\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7A3]*$/;
+/** Characters that never join with a neighbour: ASCII, Latin and Cyrillic letters, dashes, quotes, dots and Pawl's own marks of one cell, kana, Han and Hangul syllables of two. */
+const plain = /^[\x20-\x7E\u00B7\u2010-\u2027\u25B8\u2713\u2717\u00C0-\u024F\u0400-\u0482\u3041-\u3096\u30A1-\u30FA\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7A3]*$/;
 const firstOfTwoCells = 0x3041;
 
 /** Cells that a text takes on a terminal; tabs and line ends count as nothing, so take them out before. */
 export function cellWidth(text: string): number {
   // Most text is plain, and counting it so is a hundred times faster than looking for graphemes in it.
-  if (!plain.test(text)) return stringWidth(text, { countAnsiEscapeCodes: true });
+  if (!plain.test(text)) return widthOfAny(text);
   let width = text.length;
   for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) >= firstOfTwoCells) width += 1;
   return width;
@@ -30,7 +30,7 @@ export function cellWidth(text: string): number {
 
 /** The graphemes of a text. */
 export function graphemes(text: string): string[] {
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  return Array.from((segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })).segment(text), ({ segment }) => segment);
 }
 
 /** Fills a text up with spaces to `width` cells; a wider one stays as it is. */

@@ -32,6 +32,11 @@ test("TEXT-2 case 160 flags, families, CJK and combining marks take the cells th
 test("TEXT-2 plain characters take the cells that the grapheme rules give them, each and together", () => {
   const ranges = [
     [0x20, 0x7e],
+    [0xb7, 0xb7],
+    [0x2010, 0x2027],
+    [0x25b8, 0x25b8],
+    [0x2713, 0x2713],
+    [0x2717, 0x2717],
     [0xc0, 0x24f],
     [0x400, 0x482],
     [0x3041, 0x3096],
