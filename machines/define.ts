@@ -3,6 +3,8 @@
 import { fromPromise, type AnyActorLogic, type PromiseActorLogic } from "xstate";
 import { checkStaticOptions } from "./policy.ts";
 
+export { NotApplied } from "./notApplied.ts";
+
 /** How a failed effect is tried again: the waits grow by `factor` from `initialMs` to `maxMs`, each shortened by up to half by chance;
  *  a provider's own wait (`RetryableError`'s `retryAfterMs`) is taken as it is. Times in ms. */
 export interface RetryPolicy {
@@ -156,11 +158,6 @@ export class RetryableError extends Error {
     super(message);
     this.retryAfterMs = options.retryAfterMs;
   }
-}
-
-/** Declares that the outside effect surely did not happen: a `once` effect that throws it fails instead of being ambiguous. */
-export class NotApplied extends Error {
-  override readonly name = "NotApplied";
 }
 
 /** Input of every effect and child machine that a graph state invokes. Everything else an executor needs stands in the graph actor's context, which does not change while the visit is open. */

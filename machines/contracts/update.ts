@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { isPawlError, messageOf, PawlError } from "../../src/errors.ts";
 import { jsonText } from "../../src/json.ts";
-import { Progress, progressType } from "./progress.ts";
+import { progressType } from "./pace.ts";
+import { Progress } from "./progress.ts";
 import { count, parsed } from "./strings.ts";
 
 export const updateLimits = {

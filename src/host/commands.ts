@@ -1,7 +1,7 @@
 /** What a command is started with: its file, its directory and its environment, checked before anything runs. */
 import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
-import { NotApplied } from "../../machines/define.ts";
+import { NotApplied } from "../../machines/notApplied.ts";
 
 /** The command did not begin: a `once` step fails by it and is not ambiguous. */
 export class NotStarted extends NotApplied {

@@ -4,7 +4,7 @@ import { decisionMachine } from "../../machines/decisionMachine.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import type { Change } from "../runtime/runtime.ts";
 import { nodePath, nodeVisit } from "../visitNames.ts";
-import { actorKinds } from "../workflow/graph.ts";
+import { actorKinds } from "../workflow/kinds.ts";
 import type { RunEvent, VisitView } from "./api.ts";
 import { runState } from "./runState.ts";
 import { actorVisitStatus, effectVisitStatus, visitKind } from "./views.ts";

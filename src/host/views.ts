@@ -5,7 +5,7 @@ import type { DecisionRow, EffectRecord, EffectState } from "../../persistence/s
 import { PawlError } from "../errors.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import { nodePath } from "../visitNames.ts";
-import type { NodeKind } from "../workflow/graph.ts";
+import type { NodeKind } from "../workflow/kinds.ts";
 import { graphEffects } from "../workflow/graphEffects.ts";
 import type { DecisionView, EffectView, VisitView } from "./api.ts";
 import { nodeEnd } from "./snapshots.ts";

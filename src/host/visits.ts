@@ -2,7 +2,8 @@
 import type { ActorRecord, EffectRecord, Store } from "../../persistence/store.ts";
 import type { ActorView } from "../runtime/definition.ts";
 import { byEntry, graphOf, visitParts } from "../visitNames.ts";
-import { doneCase, graphMachineId, isActorKind, nodeKinds, type GraphContext, type GraphNode } from "../workflow/graph.ts";
+import { doneCase, graphMachineId, type GraphContext, type GraphNode } from "../workflow/graph.ts";
+import { isActorKind, nodeKinds } from "../workflow/kinds.ts";
 import type { VisitView } from "./api.ts";
 import { readGraph } from "./graphs.ts";
 import { graphContext, nodeEnd, overtime, viewOfRecord } from "./snapshots.ts";

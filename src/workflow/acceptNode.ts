@@ -3,7 +3,7 @@ import { acceptSubmit } from "./agentStep.ts";
 import type { AnyContext } from "./context.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import { acceptOutput, type Executed } from "./execute.ts";
-import { isAgentKind } from "./graph.ts";
+import { isAgentKind } from "./kinds.ts";
 import { workflowOf } from "./included.ts";
 
 /** @throws invalidOutput, outputTooLarge, routing, and what the node's own rules throw */

@@ -2,17 +2,8 @@
  *  WF-24 one step a node. WF-25 the context is bounded by the number of nodes. WF-30 a run enters at most `maxSteps` nodes. */
 import type { AnyActorLogic, AnyStateMachine } from "xstate";
 import { effect, type EffectOptions } from "../../machines/define.ts";
-import {
-  graphEffects,
-  graphMachineId,
-  isActorKind,
-  isAgentKind,
-  type Graph,
-  type GraphContext,
-  type GraphNode,
-  type NodeInput,
-  type NodeOutput,
-} from "./graph.ts";
+import { graphEffects, graphMachineId, type Graph, type GraphContext, type GraphNode, type NodeInput, type NodeOutput } from "./graph.ts";
+import { isActorKind, isAgentKind } from "./kinds.ts";
 import { graphActor } from "../visitNames.ts";
 import { actorInput } from "./actorInput.ts";
 import { nodeMachines } from "./nodeMachines.ts";

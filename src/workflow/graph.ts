@@ -1,6 +1,7 @@
 /** A workflow's graph as data (`pawl.graph.v1`): all that is needed to step, cancel, answer, view and replay a run without its author's file. */
 import { z } from "zod";
 import { canonicalJson, sha256Hex } from "../digest.ts";
+import { nodeKinds } from "./kinds.ts";
 
 /** Names the routes that are not cases of the node itself. */
 export const softCases = ["failed", "timedOut"] as const;
@@ -20,24 +21,6 @@ export const nodeIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export const choiceIdPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const nodeId = z.string().regex(nodeIdPattern);
-
-/** Kinds whose visit is an effect of the graph itself. */
-export const effectKinds = ["compute", "action", "shell", "notify"] as const;
-export type EffectKind = (typeof effectKinds)[number];
-
-/** Kinds whose visit is an actor of its own, with a machine in machines/nodes. */
-export const actorKinds = ["agent", "choose", "assistantMessage", "humanDecision", "wait", "checkpoint", "include", "batch", "machine"] as const;
-export type ActorKind = (typeof actorKinds)[number];
-
-/** Kinds that an agent works on: they are told when their run stands still, and say nothing meanwhile. */
-export const agentKinds = ["agent", "choose", "assistantMessage"] as const satisfies readonly ActorKind[];
-export const isAgentKind = (kind: string): boolean => agentKinds.some((one) => one === kind);
-
-/** Node kinds that this build can run. */
-export const nodeKinds = [...effectKinds, ...actorKinds] as const;
-export type NodeKind = EffectKind | ActorKind;
-
-export const isActorKind = (kind: NodeKind): kind is ActorKind => actorKinds.some((one) => one === kind);
 
 export const GraphNode = z.strictObject({
   id: nodeId,

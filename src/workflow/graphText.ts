@@ -1,8 +1,10 @@
 /** A workflow's graph as text that other programs draw: Mermaid and Graphviz. Pure; the same graph gives the same text.
  *  Nodes are numbered, since an author's id may be a word of the drawing language ("end"). */
 import { visibleLine } from "../text/visible.ts";
-import type { Graph, GraphNode, NodeKind } from "./graph.ts";
-import { effectKinds, isSoftCase } from "./graph.ts";
+import type { Graph, GraphNode } from "./graph.ts";
+import type { NodeKind } from "./kinds.ts";
+import { isSoftCase } from "./graph.ts";
+import { effectKinds } from "./kinds.ts";
 
 export const graphFormats = ["mermaid", "json", "dot"] as const;
 export type GraphFormat = (typeof graphFormats)[number];

@@ -7,7 +7,8 @@ import { isSchema } from "./schema.ts";
 import { closestTo } from "../text/closest.ts";
 import { compositionProblems } from "./compositionChecks.ts";
 import type { DraftNode } from "./checks.ts";
-import { choiceIdPattern, doneCase, isSoftCase, nodeKinds, reservedCases, softCases } from "./graph.ts";
+import { choiceIdPattern, doneCase, isSoftCase, reservedCases, softCases } from "./graph.ts";
+import { nodeKinds } from "./kinds.ts";
 import type { NodeBehaviour, NodeSettings } from "./nodes/node.ts";
 import { machineProblems } from "./machineChecks.ts";
 

@@ -8,7 +8,7 @@ import { checkpointNode } from "../../machines/nodes/checkpointNode.ts";
 import { humanDecisionNode } from "../../machines/nodes/humanDecisionNode.ts";
 import { includeNode } from "../../machines/nodes/includeNode.ts";
 import { waitNode } from "../../machines/nodes/waitNode.ts";
-import type { ActorKind } from "./graph.ts";
+import type { ActorKind } from "./kinds.ts";
 
 const visit = (input: NodeInput): string => input.visit;
 

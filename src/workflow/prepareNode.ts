@@ -9,7 +9,7 @@ import { buildDecision } from "./decisionStep.ts";
 import type { AnyWorkflow } from "./definition.ts";
 import { findNode } from "./execute.ts";
 import { machineStart } from "./machineStep.ts";
-import { actorKinds, type ActorKind } from "./graph.ts";
+import { actorKinds, type ActorKind } from "./kinds.ts";
 import { includedInput } from "./includeStep.ts";
 import { waitTime } from "./waitStep.ts";
 

@@ -1,7 +1,7 @@
 /** What an action can tell while it works. */
 import { PawlError } from "../errors.ts";
 import type { ProgressRequest } from "../../machines/contracts/progress.ts";
-import { progressType } from "../../machines/contracts/progress.ts";
+import { progressType } from "../../machines/contracts/pace.ts";
 import { checkedUpdate, type UpdateReceipt, type UpdateRequest } from "../../machines/contracts/update.ts";
 
 /** Tells people and programs how the work stands. It never moves the run. */

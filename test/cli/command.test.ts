@@ -281,3 +281,29 @@ test("CLI-32 a command inside an error's sentence can be typed as it stands", { 
   expect(JSON.parse(piped(["show", "nothing", "--json"]).err).error.message).toContain(command("runs"));
   expect(piped(["run", "good.workflow.ts", "--home", "", "--json"]).err).not.toContain("`");
 });
+
+/** Writes the packages that a process has loaded to its standard error when it ends. */
+const tellPackages = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from "node:module";
+const loaded = new Set();
+registerHooks({ load(url, context, next) {
+  const name = /.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url);
+  if (name) loaded.add(name[1]);
+  return next(url, context);
+} });
+process.on("exit", () => console.error(JSON.stringify([...loaded])));
+`)}`;
+
+test.each(["runs", "decisions", "effect list"])(
+  "CLI-66 pawl %s loads what it needs to read and nothing that checks, steps or compiles",
+  { timeout },
+  (line) => {
+    const { piped } = setup();
+    expect(piped(["run", "approval.workflow.ts", "--task", "a…b"]).code).toBe(3);
+    const { code, err } = piped(line.split(" "), { NODE_OPTIONS: `--import="${tellPackages}"` });
+    expect(code).toBe(0);
+    const packages = JSON.parse(err.trim().split("\n").at(-1) ?? "");
+    expect(packages).toEqual(expect.arrayContaining(["better-sqlite3", "commander"]));
+    expect(packages.filter((name: string) => ["zod", "xstate", "jiti", "string-width"].includes(name))).toEqual([]);
+  },
+);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { basisAfter, paceOf, type Progress, type ProgressBasis } from "../../machines/contracts/progress.ts";
+import { basisAfter, paceOf, type ProgressBasis } from "../../machines/contracts/pace.ts";
+import type { Progress } from "../../machines/contracts/progress.ts";
 import { checkedUpdate } from "../../machines/contracts/update.ts";
 
 interface Observed {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { progressType } from "../../machines/contracts/progress.ts";
+import { progressType } from "../../machines/contracts/pace.ts";
 import type { EmbeddedOptions } from "../../src/host/embedded.ts";
 import { fakeClock } from "../../src/runtime/clock.ts";
 import { scriptedAgent } from "../../src/testing/scriptedAgent.ts";

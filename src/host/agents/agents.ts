@@ -8,7 +8,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { ActorView } from "../../runtime/definition.ts";
 import type { Executor } from "../../runtime/executor.ts";
 import type { Change, Runtime } from "../../runtime/runtime.ts";
-import { agentKinds } from "../../workflow/graph.ts";
+import { agentKinds } from "../../workflow/kinds.ts";
 import type { RunEvent } from "../api.ts";
 import { runContext } from "../runState.ts";
 import { readView, viewOfRecord } from "../snapshots.ts";

@@ -4,7 +4,7 @@ import type { AgentNodeContext } from "../../../machines/nodes/agentTurns.ts";
 import { PawlError } from "../../errors.ts";
 import { jsonText } from "../../json.ts";
 import type { ActorView } from "../../runtime/definition.ts";
-import { isAgentKind } from "../../workflow/graph.ts";
+import { isAgentKind } from "../../workflow/kinds.ts";
 import type { Change, Receipt } from "../../runtime/runtime.ts";
 
 export interface SubmitWays {

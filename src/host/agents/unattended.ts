@@ -2,7 +2,7 @@
 import type { RunState, Store } from "../../../persistence/store.ts";
 import type { ActorView } from "../../runtime/definition.ts";
 import { nodePath } from "../../visitNames.ts";
-import { isAgentKind } from "../../workflow/graph.ts";
+import { isAgentKind } from "../../workflow/kinds.ts";
 import { runContext } from "../runState.ts";
 import { viewOfRecord } from "../snapshots.ts";
 

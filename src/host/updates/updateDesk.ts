@@ -1,5 +1,6 @@
 /** Takes what steps publish and stores it: many in one commit, the latest of each key, only while the step that says it goes on. */
-import { basisAfter, progressType, type Progress } from "../../../machines/contracts/progress.ts";
+import { basisAfter, progressType } from "../../../machines/contracts/pace.ts";
+import type { Progress } from "../../../machines/contracts/progress.ts";
 import { checkedUpdate, type CheckedUpdate, type UpdateReceipt } from "../../../machines/contracts/update.ts";
 import type { Commit, CommitResult, InboxRecord, Store, UpdateRow } from "../../../persistence/store.ts";
 import { sha256Hex } from "../../digest.ts";

@@ -1,5 +1,6 @@
 /** What a step published, as people and programs see it: progress with its rate and its remaining time. */
-import { paceOf, progressType, type Pace, type Progress, type ProgressBasis } from "../../../machines/contracts/progress.ts";
+import { paceOf, progressType, type Pace, type ProgressBasis } from "../../../machines/contracts/pace.ts";
+import type { Progress } from "../../../machines/contracts/progress.ts";
 import type { UpdateRow } from "../../../persistence/store.ts";
 import { nodePath } from "../../visitNames.ts";
 
