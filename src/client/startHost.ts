@@ -14,7 +14,7 @@ import { reportVariable, StartReport } from "../host/protocol/startReport.ts";
 const ownVariables = ["PAWL_EMBEDDED", "PAWL_WORKER", reportVariable];
 
 /** A host waits most of its life: with the engine's usual room for new objects it would hold a fifth more memory while it does. MiB. */
-const memoryFlags = ["--max-semi-space-size=4"];
+const memoryFlags = ["--max-semi-space-size=2"];
 
 const reportFd = 3;
 const shownLines = 5;

@@ -199,16 +199,29 @@ test("WORKER-11 a worker draws in nothing that could open a store", () => {
 
 test("WORKER-13 a worker that cannot start blocks the run with what to do; it goes on when that is done", async () => {
   const project = new Project();
-  const host = await open(project);
+  const first = await open(project);
   const file = project.workflow(`.node("work", compute(() => process.cwd()))`);
   const place = project.file("place");
   project.write("place/file", "");
-  const { id } = await host.start({ workflow: file, input: {}, cwd: place });
+  const { id } = await first.start({ workflow: file, input: {}, cwd: place });
+  await first.close();
+  const host = await open(project);
   rmSync(place, { recursive: true });
   await expect(host.start({ workflow: file, input: {}, cwd: place })).rejects.toMatchObject({ code: "workerUnavailable", kind: "environment", subject: place });
   expect(await host.drive(id)).toMatchObject({ state: "blocked", reason: { message: expect.stringMatching(/does not exist. Create it, then resume/) } });
   project.write("place/file", "");
   expect(await host.drive(id)).toMatchObject({ state: "completed", result: place });
+});
+
+test("WORKER-16 the worker that loaded a launch goes on as the one of its run; the next launch loads in a new one, and runs in the one that is there", async () => {
+  const project = new Project();
+  const host = await open(project);
+  const file = project.workflow(`.node("work", compute(() => [process.pid, Number(process.env.LOADED)]))`, {
+    head: `process.env.LOADED = String(Number(process.env.LOADED ?? 0) + 1);`,
+  });
+  const first = await project.run(host, file);
+  expect(first).toMatchObject({ state: "completed", result: [expect.any(Number), 2] });
+  expect((await project.run(host, file)).result).toEqual(first.result);
 });
 
 test("WORKER-1 two source digests have a worker each, one digest has one; edited and deleted files change nothing for a run that lives", async () => {

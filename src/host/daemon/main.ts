@@ -2,7 +2,7 @@
  *  whose signals, output and errors are others. */
 import { messageOf, PawlError } from "../../errors.ts";
 import { packageVersion } from "../../packageRoot.ts";
-import { serveHost } from "./serve.ts";
+import { startWorker, type StartedWorker } from "../workers/startWorker.ts";
 
 const usage = 2;
 
@@ -12,10 +12,22 @@ export async function runHost(): Promise<void> {
     if (option !== "--home" || home === undefined || !home.startsWith("/") || more.length > 0)
       throw new PawlError("invalidInput", "This command is Pawl's own. To start a host: pawl host start", { path: "--home" });
     const idleMs = idleFrom(process.env);
-    await serveHost({ home, version: packageVersion(), ...(idleMs === undefined ? {} : { idleMs }) });
+    // Most hosts are started by somebody who starts a run: its worker loads while the host does.
+    const worker = firstWorker();
+    const { serveHost } = await import("./serve.ts");
+    await serveHost({ home, version: packageVersion(), worker, ...(idleMs === undefined ? {} : { idleMs }) });
   } catch (error) {
     process.stderr.write(`pawl: ${messageOf(error)}\n`);
     process.exitCode = usage;
+  }
+}
+
+/** Undefined where none can be started: whoever needs one is told why. */
+function firstWorker(): StartedWorker | undefined {
+  try {
+    return startWorker({ cwd: null, memoryMb: null });
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import { openEmbedded, type DaemonHost } from "../embedded.ts";
 import { killGroups } from "../processes.ts";
 import { wireError } from "../protocol/messages.ts";
 import { reportVariable, type StartReport } from "../protocol/startReport.ts";
+import type { StartedWorker } from "../workers/startWorker.ts";
 import { watchIdle } from "./idle.ts";
 import { listen, type Listening } from "./listen.ts";
 import { openLog, type HostLog } from "./log.ts";
@@ -19,6 +20,8 @@ export interface ServeOptions {
   readonly version: string;
   /** How long it stays without anything to do; 10 s when left out. */
   readonly idleMs?: number;
+  /** The worker that stands by first, where it was started already. */
+  readonly worker?: StartedWorker | undefined;
 }
 
 /** Exit codes, as the command line has them. */
@@ -29,7 +32,7 @@ const defaultIdleMs = 10_000;
 const closeMs = 4_000;
 
 /** Runs until the host ends, and ends the process. */
-export async function serveHost({ home, version, idleMs = defaultIdleMs }: ServeOptions): Promise<never> {
+export async function serveHost({ home, version, idleMs = defaultIdleMs, worker }: ServeOptions): Promise<never> {
   const report = startReporter();
   const clock = systemClock;
   let log: HostLog | null = null;
@@ -46,7 +49,7 @@ export async function serveHost({ home, version, idleMs = defaultIdleMs }: Serve
       home,
       adopt: "all",
       author: "workers",
-      workerLimits: { spare: true },
+      workerLimits: { spare: worker ?? true },
       command: hostCommand,
       // Whoever waits has been told why; the next host opens the store again, and finds the disk as it is then.
       onHalted: ({ code }) => ends.end(code),

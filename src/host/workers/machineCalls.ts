@@ -16,6 +16,8 @@ export interface Question<M extends Method> {
   readonly source: string | null;
   readonly body: (directory: string) => Body<M>;
   readonly texts: readonly Text[];
+  /** What its worker may go on as, once it has answered; it ends, or stays what it is, when left out. */
+  readonly next?: (answer: Answer<M>) => Place;
 }
 
 /** A call that must be answered within a time. `before` is done first, and has its own. */

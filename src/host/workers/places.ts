@@ -2,6 +2,7 @@
 import { PawlError } from "../../errors.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { Spare } from "./spare.ts";
+import type { StartedWorker } from "./startWorker.ts";
 import { WorkerProcess, type ProcessOptions } from "./workerProcess.ts";
 
 /**
@@ -17,15 +18,15 @@ export interface Place {
 export interface PlacesOptions extends Pick<ProcessOptions, "blockedMs" | "memoryMb"> {
   readonly idleMs: number;
   readonly atOnce: number;
-  /** One more stands by. */
-  readonly spare: boolean;
+  /** One more stands by: this one first, where it was started already. */
+  readonly spare: boolean | StartedWorker;
 }
 
 /** Launches that load at once. */
 const launchesAtOnce = 2;
 
 interface Slot {
-  readonly place: Place;
+  place: Place;
   readonly worker: WorkerProcess;
   users: number;
   stopIdle: (() => void) | null;
@@ -33,8 +34,8 @@ interface Slot {
 
 export interface Taken {
   readonly worker: WorkerProcess;
-  /** Call when it is not needed any more; again is nothing. */
-  leave(): void;
+  /** Call when it is not needed any more; again is nothing. It goes on as `next` where there is no such worker yet and room for one. */
+  leave(next?: Place): void;
 }
 
 interface Waiter {
@@ -57,8 +58,9 @@ export class Places {
 
   constructor(options: PlacesOptions) {
     this.options = options;
-    this.spare = options.spare ? new Spare(options) : null;
-    this.spare?.prepare();
+    const { spare } = options;
+    this.spare = spare === false ? null : new Spare(options);
+    this.spare?.prepare(typeof spare === "object" ? spare : undefined);
   }
 
   /** A worker that is there. @throws workerUnavailable, closed; GivenUp when the signal is aborted before */
@@ -66,10 +68,10 @@ export class Places {
     for (;;) {
       const slot = await this.slotFor(place, signal);
       let left = false;
-      const leave = (): void => {
+      const leave = (next?: Place): void => {
         if (left) return;
         left = true;
-        this.left(slot);
+        this.left(slot, next);
       };
       try {
         await untilAborted(slot.worker.ready, signal);
@@ -160,12 +162,18 @@ export class Places {
     }
   }
 
-  private left(slot: Slot): void {
+  private left(slot: Slot, next?: Place): void {
     slot.users -= 1;
     if (slot.users > 0 || !this.slots.has(slot)) return;
+    if (next !== undefined && this.isWelcome(next)) slot.place = next;
     if (slot.place.kind !== "shared") this.retire(slot);
     else slot.stopIdle = systemClock.schedule(systemClock.now() + this.options.idleMs, () => this.retire(slot));
     this.serve();
+  }
+
+  private isWelcome(next: Place): boolean {
+    const nobodyWaits = [...this.waiters].every(({ place }) => isLaunch(place));
+    return this.closing === null && nobodyWaits && this.hasRoom(next) && [...this.slots].every(({ place }) => place.key !== next.key);
   }
 
   /** Nobody gets it any more, and it ends. */

@@ -1,5 +1,6 @@
 /** One worker process that was started before anybody asked for it: half of what a short run waits for is the start of its workers. */
 import { systemClock } from "../../runtime/clock.ts";
+import type { StartedWorker } from "./startWorker.ts";
 import { WorkerProcess, type ProcessOptions } from "./workerProcess.ts";
 
 export interface SpareOptions extends Pick<ProcessOptions, "blockedMs" | "memoryMb"> {
@@ -16,14 +17,14 @@ export class Spare {
     this.options = options;
   }
 
-  /** Starts one that stands by, unless one does. */
-  prepare(): void {
+  /** Starts one that stands by, unless one does; it is `started`, where that is still there. */
+  prepare(started?: StartedWorker): void {
     this.stopIdle();
     this.stopIdle = systemClock.schedule(systemClock.now() + this.options.idleMs, () => void this.close());
     if (this.worker?.isUsable) return;
     const { blockedMs, memoryMb } = this.options;
     try {
-      this.worker = new WorkerProcess({ cwd: null, blockedMs, memoryMb, onLost: () => undefined });
+      this.worker = new WorkerProcess({ cwd: null, blockedMs, memoryMb, started, onLost: () => undefined });
     } catch {
       // Whoever needs one starts it, and is told why it does not start.
       this.worker = null;

@@ -5,6 +5,7 @@ import { systemClock } from "../../runtime/clock.ts";
 import { messageOf } from "../../errors.ts";
 import { jsonText } from "../../json.ts";
 import type { Executed } from "../../workflow/execute.ts";
+import { warmTransformer } from "../../workflow/load/virtual.ts";
 import type { Watch } from "../author/authorCode.ts";
 import { InProcess } from "../author/inProcess.ts";
 import { killOwnGroup } from "../processes.ts";
@@ -205,3 +206,5 @@ process.on("uncaughtExceptionMonitor", (error) =>
 const thread = import.meta.url.endsWith(".ts") ? "./lifeline.ts" : "./lifeline.js";
 new Worker(new URL(thread, import.meta.url), { workerData: { fd: lifelineFd }, stdout: false, stderr: false }).unref();
 frames.send({ kind: "ready" });
+// Whatever it is asked first needs it, and one that stands by has time.
+setImmediate(warmTransformer);

@@ -16,6 +16,7 @@ import { WeightedCache } from "../weightedCache.ts";
 import { MachineCalls, type Limited, type Question } from "./machineCalls.ts";
 import type { Answer, Body, Method } from "./messages.ts";
 import { GivenUp, Places, type Place } from "./places.ts";
+import type { StartedWorker } from "./startWorker.ts";
 import { packRun, packVisit } from "./texts.ts";
 import type { WorkerProcess } from "./workerProcess.ts";
 
@@ -39,8 +40,8 @@ export interface WorkerLimits {
   readonly stepMs?: number | undefined;
   /** Workers at once; 8. */
   readonly atOnce?: number | undefined;
-  /** One more stands by, already started; none when left out. */
-  readonly spare?: boolean | undefined;
+  /** One more stands by, this one first where it was started already; none when left out. */
+  readonly spare?: boolean | StartedWorker | undefined;
 }
 
 /** For calls that nobody can take back. */
@@ -91,7 +92,9 @@ export class WorkerPool implements AuthorCode {
       // A process of its own each time: what the file imports is then what stands there now.
       this.launches += 1;
       const place: Place = { kind: "launch", key: `launch ${this.launches}`, cwd };
-      return this.ask("load", { place, source: null, body, texts }, { ...unwatched(), signal: limit.signal });
+      // What it has loaded is what the run will run: it goes on as that run's worker.
+      const next = ({ source }: Answer<"load">): Place => sharedPlace({ source, cwd });
+      return this.ask("load", { place, source: null, body, texts, ...(isLook ? {} : { next }) }, { ...unwatched(), signal: limit.signal });
     };
     try {
       for (let left = loadTries - 1; ; left -= 1) {
@@ -205,7 +208,7 @@ export class WorkerPool implements AuthorCode {
     }
   }
 
-  private async ask<M extends Method>(method: M, { place, source, body, texts }: Question<M>, watch: Watch, limited?: Limited): Promise<Answer<M>> {
+  private async ask<M extends Method>(method: M, { place, source, body, texts, next }: Question<M>, watch: Watch, limited?: Limited): Promise<Answer<M>> {
     const { signal } = watch;
     for (;;) {
       const { worker, leave } = await this.places.take(place, signal).catch((error: unknown) => {
@@ -215,15 +218,18 @@ export class WorkerPool implements AuthorCode {
         const directory = source === null ? "" : await this.directoryFor(worker, source);
         await limited?.before(worker, directory);
         // It may have ended meanwhile, and then knows nothing of this.
-        if (worker.isThere)
-          return await worker.call(method, body(directory), texts, {
+        if (worker.isThere) {
+          const answer = await worker.call(method, body(directory), texts, {
             signal,
             report: (line) => watch.report(line),
             heartbeat: () => watch.heartbeat?.(),
             ...(watch.update ? { update: watch.update } : {}),
-            onAbandoned: leave,
+            onAbandoned: () => leave(),
             ...(limited ? { deadline: limited.deadline } : {}),
           });
+          leave(next?.(answer));
+          return answer;
+        }
       } finally {
         leave();
       }
@@ -238,7 +244,7 @@ export class WorkerPool implements AuthorCode {
   }
 }
 
-const sharedPlace = ({ source, cwd }: StoredWorkflow): Place => ({ kind: "shared", key: `${source} ${cwd}`, cwd });
+const sharedPlace = ({ source, cwd }: Pick<StoredWorkflow, "source" | "cwd">): Place => ({ kind: "shared", key: `${source} ${cwd}`, cwd });
 
 function runQuestion(run: StoredRun, place: Place): Question<"ready" | "prepare"> {
   const { call, texts } = packRun(run);

@@ -1,20 +1,19 @@
 /** One worker process, as the host sees it: starts it, asks it, watches that it lives, and says how it ended. Rules WORKER-*. */
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { statSync } from "node:fs";
 import { Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 import type { UpdateRequest } from "../../../machines/contracts/update.ts";
 import { messageOf, PawlError } from "../../errors.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { Interrupted, type AbortReason } from "../../runtime/executor.ts";
 import type { Watch } from "../author/authorCode.ts";
 import { BoundedOutput } from "../boundedOutput.ts";
-import { commandEnvironment } from "../commands.ts";
 import { endGroup, watchGroup, within } from "../processes.ts";
 import { howItEnded, sayOutOfMemory, type Ending } from "./endings.ts";
 import { channelFd, Frames, lifelineFd } from "./frames.ts";
 import { Answers, FromWorker, type Answer, type Body, type Method } from "./messages.ts";
 import { Pulse } from "./pulse.ts";
+import { isRunning, startWorker, unavailable, type StartedWorker } from "./startWorker.ts";
 import { SentTexts, type Text } from "./texts.ts";
 import { fromWire, toWire } from "./wireError.ts";
 
@@ -25,6 +24,8 @@ export interface ProcessOptions {
   readonly blockedMs: number;
   /** Limit of its JavaScript heap in MiB; null: Node's own. */
   readonly memoryMb: number | null;
+  /** One that was started before; when it has ended meanwhile, another is. */
+  readonly started?: StartedWorker | undefined;
   /** Told at once when it is gone or about to go, before what was open in it is told. */
   readonly onLost: () => void;
 }
@@ -52,8 +53,6 @@ const heedMs = 2_000;
 const turnMs = 1_000;
 /** How long streams may still be open after the process is gone. */
 const lingerMs = 500;
-
-const mainFile = import.meta.url.endsWith(".ts") ? "./workerMain.ts" : "./workerMain.js";
 
 export class WorkerProcess {
   /** Resolves when it can be asked. @throws workerUnavailable */
@@ -87,7 +86,8 @@ export class WorkerProcess {
     // Whoever uses the worker awaits it; one that nobody waits for any more must not end the host.
     this.ready.catch(() => undefined);
     if (options.cwd !== null) checkProject(options.cwd);
-    const { child, pid } = start(options);
+    const { started } = options;
+    const { child, pid } = started !== undefined && isRunning(started) ? started : startWorker(options);
     this.child = child;
     this.pid = pid;
     this.frames = new Frames(socketOf(this.child, channelFd), {
@@ -297,12 +297,6 @@ export class WorkerProcess {
   }
 }
 
-const unavailable = (what: string): PawlError =>
-  new PawlError(
-    "workerUnavailable",
-    `No worker process could be started for the workflow's code. ${what} See that the machine has memory and processes left and that Pawl is installed whole, then resume the run.`,
-  );
-
 function checkProject(cwd: string): void {
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false) return;
   throw new PawlError(
@@ -310,29 +304,6 @@ function checkProject(cwd: string): void {
     `No worker process could be started for the workflow's code: the directory ${cwd}, which the run was started in, does not exist. Create it, then resume the run.`,
     { subject: cwd },
   );
-}
-
-function start({ cwd, memoryMb }: ProcessOptions): { readonly child: ChildProcess; readonly pid: number } {
-  const file = fileURLToPath(new URL(mainFile, import.meta.url));
-  const flags = [
-    ...(memoryMb === null ? [] : [`--max-old-space-size=${memoryMb}`]),
-    // Of running TypeScript, which says nothing to whoever reads a run's lines.
-    ...(mainFile.endsWith(".ts") ? ["--disable-warning=ExperimentalWarning"] : []),
-  ];
-  let child: ChildProcess;
-  try {
-    child = spawn(process.execPath, [...flags, file], {
-      cwd: cwd ?? "/",
-      env: commandEnvironment(process.env, undefined),
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
-    });
-  } catch (error) {
-    throw unavailable(`${messageOf(error)}.`);
-  }
-  if (child.pid !== undefined) return { child, pid: child.pid };
-  child.once("error", () => undefined);
-  throw unavailable(`${process.execPath} could not be started.`);
 }
 
 function socketOf(child: ChildProcess, fd: number): Socket {

@@ -12,3 +12,8 @@ export const virtualNames: ReadonlySet<string> = new Set(Object.keys(virtualModu
 
 /** Only transforms and resolves for us; it loads nothing and writes nothing to disk. */
 export const transformer: Jiti = createJiti(fileURLToPath(import.meta.url), { fsCache: false, moduleCache: false, sourceMaps: true, tryNative: false });
+
+/** Loads the compiler, which takes longer than to compile a file. */
+export function warmTransformer(): void {
+  transformer.transform({ source: "export const warm: boolean = true;", filename: "warm.ts", ts: true });
+}
