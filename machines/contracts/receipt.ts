@@ -7,6 +7,8 @@ export const decisionSchemas = {
   submission: "pawl.human-decision-submission.v1",
   resolution: "pawl.human-decision-resolution.v1",
   receipt: "pawl.human-decision-receipt.v1",
+  delivery: "pawl.human-decision-delivery.v1",
+  settlement: "pawl.human-decision-settlement.v1",
 } as const;
 
 /** What anybody may see of a resolution. */
