@@ -41,6 +41,7 @@ export const errorKinds = {
   sourceUnloadable: "environment",
   workerUnavailable: "environment",
   hostUnavailable: "environment",
+  configurationRefused: "environment",
   protocolMismatch: "environment",
   // internal: a bug in Pawl or in author code reached the edge
   conflict: "internal",

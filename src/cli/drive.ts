@@ -75,7 +75,8 @@ async function driveAndAsk(host: EmbeddedHost, run: string, reporter: Reporter, 
     if (isFinal(view.state)) return { view, stopped: null };
     if (signal.aborted) return { view, stopped: "interrupt" };
     const open = view.decisions.find((decision) => decision.state === "open");
-    if (view.state !== "waiting" || !open || !environment.terminal) return { view, stopped: null };
+    // Where no terminal may answer, asking here would only be refused.
+    if (view.state !== "waiting" || !open || open.delivery?.local === false || !environment.terminal) return { view, stopped: null };
     const left = await ask(host, open, environment);
     if (left !== null) return { view: await host.run(run), stopped: left };
   }

@@ -130,7 +130,7 @@ async function perform(request: Request, environment: Environment): Promise<Exit
     case "runs":
       return (await import("./commands/listCommands.ts")).listRuns(request.options, environment);
     case "show":
-      return (await import("./commands/listCommands.ts")).showRun(request.run, environment);
+      return (await import("./commands/listCommands.ts")).showRun(request.run, request.options, environment);
     case "decisions":
       return (await import("./commands/listCommands.ts")).listDecisions(request.options, environment);
     case "answerCheckpoint":

@@ -26,6 +26,10 @@ export interface RunsOptions extends ListOptions {
 }
 
 /** `all` shows every state; without it and `state` only what waits for somebody. */
+export interface ShowOptions {
+  readonly audit?: boolean;
+}
+
 export interface DecisionsOptions extends ListOptions {
   readonly state?: readonly DecisionState[];
   readonly all?: boolean;
@@ -48,7 +52,7 @@ export interface CheckpointOptions {
 export type Request =
   | { readonly command: "run"; readonly workflow: string; readonly options: RunOptions }
   | { readonly command: "runs"; readonly options: RunsOptions }
-  | { readonly command: "show"; readonly run: string }
+  | { readonly command: "show"; readonly run: string; readonly options: ShowOptions }
   | { readonly command: "decisions"; readonly options: DecisionsOptions }
   | {
       readonly command: "answer";
@@ -178,8 +182,9 @@ function addCommands(root: Command, program: string, found: (request: Request) =
   root
     .command("show <run>")
     .description("everything about one run: visits, outputs, decisions, unknown outcomes, what to type next")
-    .addHelpText("after", examples(program, ["show r_01JZ8Q4D2M6T3W9X5Y7A8B9C0D", "show 8B9C0D", "show 8B9C0D --json"]))
-    .action((run: string) => found({ command: "show", run }));
+    .option("--audit", "everybody who tried to answer its decisions, and what each was told")
+    .addHelpText("after", examples(program, ["show r_01JZ8Q4D2M6T3W9X5Y7A8B9C0D", "show 8B9C0D", "show 8B9C0D --audit", "show 8B9C0D --json"]))
+    .action((run: string, options: ShowOptions) => found({ command: "show", run, options }));
   listOptions(root.command("decisions"))
     .description("list the decisions that wait for an answer")
     .option("--all", "settled ones too")

@@ -7,6 +7,7 @@ import type {
   AnswerResult,
   CheckpointAnswer,
   CheckpointResult,
+  DecisionAudit,
   DecisionView,
   EffectView,
   EmbeddedHost,
@@ -68,6 +69,10 @@ export class HostClient implements EmbeddedHost {
 
   decision(codeOrId: string): Promise<DecisionView> {
     return this.link.ask("decision", { decision: codeOrId });
+  }
+
+  audit(codeOrId: string): Promise<DecisionAudit> {
+    return this.link.ask("audit", { decision: codeOrId });
   }
 
   updates({ run }: { run: string }, page: PageRequest = {}): Promise<Page<UpdateView>> {

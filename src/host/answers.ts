@@ -4,19 +4,37 @@ import { newEventId } from "../ids.ts";
 import type { Receipt, Runtime } from "../runtime/runtime.ts";
 import type { AnswerRequest, AnswerResult, DecisionView } from "./api.ts";
 
+interface Answering {
+  /** Epoch ms. */
+  readonly now: number;
+  /** Whether the channel may answer for the decision's audience; one that may not is told so by the decision, which keeps it for the audit. */
+  readonly isAllowed: boolean;
+  /** The decision as it stands afterwards. */
+  readonly read: () => Promise<DecisionView>;
+}
+
 /**
  * Submits the answer to this decision. The verdict is the decision's own, refusals of other sources than people included: it keeps them for the audit.
- * `read` gives the decision as it stands afterwards. @throws invalidInput with the path for an answer that is none
+ * @throws invalidInput with the path for an answer that is none
  */
 export async function submitAnswer(
   runtime: Pick<Runtime, "send">,
   decision: string,
-  { choice, text, idempotencyKey, source }: AnswerRequest,
-  now: number,
-  read: () => Promise<DecisionView>,
+  { choice, text, idempotencyKey, requestDigest, revision, source }: AnswerRequest,
+  { now, isAllowed, read }: Answering,
 ): Promise<AnswerResult> {
   const key = idempotencyKey ?? newEventId(now);
-  const event = { type: "decision.submit", choice, ...(text === undefined ? {} : { input: text }), idempotencyKey: key, source };
+  const event = isAllowed
+    ? {
+        type: "decision.submit",
+        choice,
+        ...(text === undefined ? {} : { input: text }),
+        ...(requestDigest === undefined ? {} : { requestDigest }),
+        ...(revision === undefined ? {} : { revision }),
+        idempotencyKey: key,
+        source,
+      }
+    : { type: "decision.denied", idempotencyKey: key, source };
   const receipt = await runtime.send(decision, event, { eventId: `answer:${key}` });
   const reply = replyOf(receipt);
   const view = await read();

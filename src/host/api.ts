@@ -1,7 +1,10 @@
 /** What the command line (and later every client) can ask of a state directory, and the views it gets. */
-import type { DecisionChannelRequest, DecisionReceipt } from "../../machines/contracts/decision.ts";
+import type { DecisionChannelRequest } from "../../machines/contracts/decision.ts";
+import type { DecisionSettlement } from "../../machines/contracts/settlement.ts";
 import type { DecisionRow, DecisionState, EffectRecord, EffectState, Page, PageRequest, RunState } from "../../persistence/store.ts";
 
+import type { DecisionCandidate } from "../../machines/decisionVerdicts.ts";
+import type { DeliveryView } from "./channels/deliveryView.ts";
 import type { UpdateView } from "./updates/updateView.ts";
 
 export type { ProgressView, UpdateView } from "./updates/updateView.ts";
@@ -63,8 +66,22 @@ export interface VisitView {
 export interface DecisionView extends DecisionRow {
   /** The stored request without its subject. */
   readonly request: DecisionChannelRequest;
-  /** The public receipt once a response settled it; null while it is open, and when it was cancelled or expired. */
-  readonly receipt: DecisionReceipt | null;
+  /** Where it is shown while it is open; null once it is settled. */
+  readonly delivery: DeliveryView | null;
+  /** How it ended, as every channel that shows it is told; null while it is open. */
+  readonly settlement: DecisionSettlement | null;
+}
+
+/** Everybody and everything that tried to settle a decision. Private: it names who answered, and where. */
+export interface DecisionAudit {
+  readonly decision: string;
+  readonly code: string;
+  readonly title: string;
+  readonly state: DecisionState;
+  /** In the order in which they came. */
+  readonly candidates: readonly DecisionCandidate[];
+  /** Refused ones beyond those listed; the run's journal has them. */
+  readonly unlisted: number;
 }
 
 export interface EffectView {
@@ -87,6 +104,9 @@ export interface AnswerRequest {
   readonly text?: string | undefined;
   /** Repeats with the same key get the same answer. */
   readonly idempotencyKey?: string | undefined;
+  /** Digest and revision of the request that was shown: an answer to another one is stale. */
+  readonly requestDigest?: string | undefined;
+  readonly revision?: number | undefined;
   /** Who answers: proof that a person did is the surface's duty (SPEC 7). */
   readonly source: { readonly kind: "human" | "model" | "program"; readonly channel: string; readonly actor: string };
 }
@@ -159,6 +179,8 @@ export interface StateReader {
   decisions(filter?: { run?: string; state?: readonly DecisionState[] }, page?: PageRequest): Promise<Page<DecisionView>>;
   /** By code or id. @throws unknownDecision; a mistyped code is never guessed, the message says "did you mean". */
   decision(codeOrId: string): Promise<DecisionView>;
+  /** By code or id. @throws unknownDecision */
+  audit(codeOrId: string): Promise<DecisionAudit>;
   effects(filter?: { run?: string; state?: readonly EffectState[] }, page?: PageRequest): Promise<Page<EffectView>>;
   /** @throws unknownEffect */
   effect(key: string): Promise<EffectView>;

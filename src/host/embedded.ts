@@ -13,6 +13,7 @@ import type { NodeInput } from "../workflow/graph.ts";
 import { graphEffects } from "../workflow/graphEffects.ts";
 import type { AuthorCode } from "./author/authorCode.ts";
 import { submitAnswer } from "./answers.ts";
+import { ConfiguredAudiences, mayAnswer, type Audiences } from "./channels/audiences.ts";
 import { confirmedItem } from "./batches.ts";
 import { answerCheckpoint } from "./checkpoints.ts";
 import type { AnswerRequest, AnswerResult, CheckpointAnswer, CheckpointResult, EffectView, EmbeddedHost, OpenOptions, RunEvent, RunView } from "./api.ts";
@@ -114,7 +115,7 @@ export async function openEmbedded({
       // Once the store refuses, everything that still comes in meets the same refusal: it is told where the run is driven.
       onError: (error) => void (halt.isReason(error) || onProblem(error)),
     });
-    const host = new Embedded({ opened, sources, author, halt, runtime, clock, agents });
+    const host = new Embedded({ opened, audiences: new ConfiguredAudiences(home), sources, author, halt, runtime, clock, agents });
     await runtime.recover();
     if (adopt === "all") await host.adoptAll();
     return host;
@@ -133,6 +134,7 @@ async function inThisProcess(directoryOf: (source: string) => Promise<string>, c
 
 interface Parts {
   readonly opened: OpenedStore;
+  readonly audiences: Audiences;
   readonly sources: RunSources;
   readonly author: AuthorCode;
   readonly halt: Halt;
@@ -158,8 +160,8 @@ class Embedded extends Reader implements DaemonHost {
   private closing: Promise<void> | undefined;
   private readonly closers = new Set<(error: PawlError) => void>();
 
-  constructor({ opened, sources, author, halt, runtime, clock, agents }: Parts) {
-    super(opened.store);
+  constructor({ opened, audiences, sources, author, halt, runtime, clock, agents }: Parts) {
+    super(opened.store, audiences);
     this.opened = opened;
     this.sources = sources;
     this.author = author;
@@ -228,8 +230,10 @@ class Embedded extends Reader implements DaemonHost {
   }
 
   async answer(request: AnswerRequest): Promise<AnswerResult> {
-    const { id } = await this.decision(request.decision);
-    return submitAnswer(this.runtime, id, request, this.clock.now(), () => this.decision(id));
+    const { id, audience } = await this.decision(request.decision);
+    // Whoever is no person is refused by the decision itself, whatever the configuration says.
+    const isAllowed = request.source.kind !== "human" || mayAnswer(await this.audiences.policy(audience), request.source.channel);
+    return submitAnswer(this.runtime, id, request, { now: this.clock.now(), isAllowed, read: () => this.decision(id) });
   }
 
   async answerCheckpoint(request: CheckpointAnswer): Promise<CheckpointResult> {

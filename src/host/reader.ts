@@ -1,9 +1,12 @@
 /** The reading half of a host: views of what is stored, beside an owner or by it. */
 import type { DecisionRow, DecisionState, EffectState, Page, PageRequest, RunRow, RunState, Store } from "../../persistence/store.ts";
-import { isPawlError, PawlError } from "../errors.ts";
+import { decisionContext } from "../../machines/decisionView.ts";
+import { isPawlError, messageOf, PawlError } from "../errors.ts";
 import { findDecisionCode, parseDecisionCode } from "../decisionCode.ts";
 import type { ActorView } from "../runtime/definition.ts";
-import type { DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
+import type { DecisionAudit, DecisionView, EffectView, RunSummary, RunView, VisitView } from "./api.ts";
+import { localOnly, type Audiences } from "./channels/audiences.ts";
+import { deliveryView, unusable, type DeliveryView } from "./channels/deliveryView.ts";
 import { currentNode, readAwaited } from "./awaits.ts";
 import { openCodes } from "./openCodes.ts";
 import { findRun } from "./lookup.ts";
@@ -13,7 +16,7 @@ import { graphActor, readView, viewOfRecord } from "./snapshots.ts";
 import { unattended } from "./agents/unattended.ts";
 import { updateView, type UpdateView } from "./updates/updateView.ts";
 import { everyPage, readValue } from "./values.ts";
-import { decisionView, effectView } from "./views.ts";
+import { decisionView, effectView, missingDecision } from "./views.ts";
 import { valueOfVisit } from "./visitValues.ts";
 
 const rereads = 3;
@@ -27,9 +30,12 @@ interface RunActors {
 
 export class Reader {
   protected readonly store: Store;
+  protected readonly audiences: Audiences;
 
-  constructor(store: Store) {
+  /** `audiences`: every one is answered at the terminals of this machine when left out. */
+  constructor(store: Store, audiences: Audiences = { policy: async () => localOnly }) {
     this.store = store;
+    this.audiences = audiences;
   }
 
   async runs(filter: { state?: readonly RunState[]; workflow?: string } = {}, page: PageRequest = {}): Promise<Page<RunSummary>> {
@@ -57,6 +63,14 @@ export class Reader {
     const [view] = await this.viewsOfDecisions([await this.findDecision(codeOrId)]);
     if (view === undefined) throw new PawlError("unknownDecision", `There is no decision "${codeOrId}".`, { subject: codeOrId });
     return view;
+  }
+
+  async audit(codeOrId: string): Promise<DecisionAudit> {
+    const row = await this.findDecision(codeOrId);
+    const actor = await readView(this.store, row.id);
+    if (actor === null) throw missingDecision(row);
+    const { audit, unlisted } = decisionContext(actor);
+    return { decision: row.id, code: row.code, title: row.title, state: row.state, candidates: audit, unlisted };
   }
 
   async effects(filter: { run?: string; state?: readonly EffectState[] } = {}, page: PageRequest = {}): Promise<Page<EffectView>> {
@@ -105,7 +119,39 @@ export class Reader {
   private async viewsOfDecisions(rows: readonly DecisionRow[]): Promise<readonly DecisionView[]> {
     if (rows.length === 0) return [];
     const actors = new Map((await this.store.load(rows.map(({ id }) => id))).map((record) => [record.id, viewOfRecord(record)]));
-    return rows.map((row) => decisionView(row, actors.get(row.id)));
+    const later = await this.laterDecisions(rows);
+    return Promise.all(
+      rows.map(async (row) => decisionView(row, actors.get(row.id), { delivery: await this.deliveryOf(row), replacedBy: later.get(row.id) ?? null })),
+    );
+  }
+
+  /** Whom an open decision is shown to. A configuration that cannot be used is told where people look. */
+  private async deliveryOf({ state, audience }: DecisionRow): Promise<DeliveryView | null> {
+    if (state !== "open") return null;
+    try {
+      return deliveryView(audience, await this.audiences.policy(audience), []);
+    } catch (error) {
+      return unusable(messageOf(error));
+    }
+  }
+
+  /** For each decision that is settled: the latest one that its node has asked after it. */
+  private async laterDecisions(rows: readonly DecisionRow[]): Promise<ReadonlyMap<string, string>> {
+    const later = new Map<string, string>();
+    for (const run of new Set(rows.filter(({ state }) => state !== "open").map((row) => row.run))) {
+      const all: DecisionRow[] = [];
+      for await (const page of everyPage((cursor) => this.store.query("decisions", { run }, { limit: 500, cursor }))) all.push(...page);
+      const latest = new Map<string, DecisionRow>();
+      for (const row of all) {
+        const known = latest.get(placeOf(row));
+        if (known === undefined || visitNumber(row) > visitNumber(known)) latest.set(placeOf(row), row);
+      }
+      for (const row of all) {
+        const last = latest.get(placeOf(row));
+        if (last !== undefined && last.id !== row.id) later.set(row.id, last.id);
+      }
+    }
+    return later;
   }
 
   private async viewOfRun(row: RunRow): Promise<RunView> {
@@ -169,6 +215,10 @@ export class Reader {
     }
   }
 }
+
+/** A node's place in the run, and which of its visits asks. */
+const placeOf = ({ visit }: DecisionRow): string => visit.slice(0, visit.lastIndexOf("."));
+const visitNumber = ({ visit }: DecisionRow): number => Number(visit.slice(visit.lastIndexOf(".") + 1));
 
 /** Why a run stands still although its own machine gave no reason: an actor of it is faulted. */
 function faultOf(run: ActorView | null, graph: ActorView | null): RunView["reason"] {

@@ -1,6 +1,8 @@
 /** Rows and snapshots as the views of api.ts. */
 import { decisionContext } from "../../machines/decisionView.ts";
-import { receiptOf } from "../../machines/contracts/receipt.ts";
+import { decisionSchemas, receiptOf } from "../../machines/contracts/receipt.ts";
+import type { DecisionSettlement } from "../../machines/contracts/settlement.ts";
+import type { DecisionContext } from "../../machines/decisionVerdicts.ts";
 import type { DecisionRow, EffectRecord, EffectState } from "../../persistence/store.ts";
 import { PawlError } from "../errors.ts";
 import type { ActorView } from "../runtime/definition.ts";
@@ -14,17 +16,29 @@ export function effectView({ key, visit, type, root, state, attempt, once, error
   return { key, visit, type, run: root, state, attempt, once, error, ambiguousSince, createdAt };
 }
 
-/** `view` is the decision's own actor. */
-export function decisionView(row: DecisionRow, view: ActorView | undefined): DecisionView {
-  if (view === undefined)
-    throw new PawlError(
-      "storageDamaged",
-      `Decision "${row.id}" is listed, but its state is missing from the database. Restore a backup of the state directory.`,
-      { subject: row.id },
-    );
-  const { request, resolution } = decisionContext(view);
-  return { ...row, request, receipt: resolution === null ? null : receiptOf(resolution) };
+/** `view` is the decision's own actor; `beside` what its state does not say. @throws storageDamaged without it */
+export function decisionView(
+  row: DecisionRow,
+  view: ActorView | undefined,
+  { delivery, replacedBy }: { readonly delivery: DecisionView["delivery"]; readonly replacedBy: string | null },
+): DecisionView {
+  if (view === undefined) throw missingDecision(row);
+  const context = decisionContext(view);
+  return { ...row, request: context.request, delivery, settlement: settlementOf(row, context, replacedBy) };
 }
+
+/** How a decision ended; null while it is open. */
+function settlementOf({ state, settledAt }: DecisionRow, { request, resolution }: DecisionContext, replacedBy: string | null): DecisionSettlement | null {
+  if (state === "open") return null;
+  const { decision, run, node, visit, revision } = request;
+  const receipt = resolution === null ? null : receiptOf(resolution);
+  return { schema: decisionSchemas.settlement, decision, run, node, visit, revision, state, at: settledAt ?? request.createdAt, receipt, replacedBy };
+}
+
+export const missingDecision = ({ id }: Pick<DecisionRow, "id">): PawlError =>
+  new PawlError("storageDamaged", `Decision "${id}" is listed, but its state is missing from the database. Restore a backup of the state directory.`, {
+    subject: id,
+  });
 
 /** Kinds whose visit is an effect's row. */
 const kindsByEffect: { readonly [type: string]: NodeKind } = {

@@ -74,7 +74,7 @@ test("CLI-13 blank lines inside a paste belong to the text, and Ctrl-D ends it",
   pty.type("stop\r");
   expect(await pty.exit).toBe(0);
   const settled = JSON.parse(piped(["decisions", "--all", "--json"]).out);
-  expect(settled.items[0].receipt.response).toEqual({ choice: "replan", input: "first\n\nsecond 日本 👍" });
+  expect(settled.items[0].settlement.receipt.response).toEqual({ choice: "replan", input: "first\n\nsecond 日本 👍" });
 });
 
 test("CLI-14 what was typed before the question came answers nothing", { timeout }, async () => {

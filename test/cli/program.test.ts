@@ -23,7 +23,7 @@ test.each([
     ["runs", "--state", "waiting,timedOut", "--limit", "500", "--cursor", "c"],
     { command: "runs", options: { state: ["waiting", "timedOut"], limit: 500, cursor: "c" } },
   ],
-  [["show", "8B9C0D"], { command: "show", run: "8B9C0D" }],
+  [["show", "8B9C0D"], { command: "show", run: "8B9C0D", options: {} }],
   [["decisions", "--all", "--run", "r"], { command: "decisions", options: { all: true, run: "r" } }],
   [["answer", "7K3M9Q2", "go"], { command: "answer", decision: "7K3M9Q2", choice: "go", text: undefined, options: {} }],
   [

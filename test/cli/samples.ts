@@ -73,7 +73,8 @@ export function decision(given: Partial<DecisionView> = {}): DecisionView {
       default: { response: { choice: "stop" }, at: now + 598_000 },
       digests: { subject: "0".repeat(64), presentation: "0".repeat(64), request: "0".repeat(64) },
     },
-    receipt: null,
+    delivery: { local: true, deliver: "any", channels: [], isDelivered: true, problem: null },
+    settlement: null,
     ...given,
   };
 }

@@ -4,12 +4,14 @@ import { expect, test } from "vitest";
 import { frameLines } from "../../src/cli/progress/frame.ts";
 import { advance, progressOf } from "../../src/cli/progress/progress.ts";
 import { decisionScreen } from "../../src/cli/prompt/decisionScreen.ts";
+import { auditLines } from "../../src/cli/render/audit.ts";
 import { decisionLines, effectLines, runLines } from "../../src/cli/render/lists.ts";
 import { outcomeLines } from "../../src/cli/render/outcome.ts";
 import { runPage } from "../../src/cli/render/runPage.ts";
 import { noPaint, paintFor } from "../../src/cli/render/style.ts";
 import { cellWidth } from "../../src/text/cells.ts";
-import type { RunView } from "../../src/host/api.ts";
+import type { DecisionAudit, DecisionView, RunView } from "../../src/host/api.ts";
+import { deliveryView } from "../../src/host/channels/deliveryView.ts";
 import { decision, effect, hostile, hostileRun, now, run, runView, visit } from "./samples.ts";
 
 process.env["TZ"] = "UTC";
@@ -34,6 +36,34 @@ function busy(view: RunView) {
   );
 }
 
+const undelivered = (one: DecisionView): DecisionView => ({
+  ...one,
+  delivery: deliveryView(one.audience, { channels: ["telegram:ops"], deliver: "any", local: false, isNamed: true }, [
+    { channel: "telegram:ops", state: "failed", problem: { code: "blocked", message: one.title } },
+  ]),
+});
+
+/** A model, a stranger, a person who mistyped and one who won. */
+function auditOf({ id, code, title }: DecisionView): DecisionAudit {
+  const nobody = { source: null, idempotencyKey: null, choice: null, input: null, requestDigest: null, revision: null, reason: null };
+  const by = (kind: "human" | "model", channel: string) => ({ kind, channel, actor: title });
+  return {
+    decision: id,
+    code,
+    title,
+    state: "accepted",
+    unlisted: 3,
+    candidates: [
+      { ...nobody, kind: "channel", outcome: "humanOnly", at: now - 9_000, source: by("model", "pi"), choice: "go" },
+      { ...nobody, kind: "channel", outcome: "unauthorised", at: now - 8_000, source: by("human", "telegram:ops") },
+      { ...nobody, kind: "human", outcome: "invalid", at: now - 5_000, source: by("human", "terminal"), choice: "replan" },
+      { ...nobody, kind: "human", outcome: "won", at: now - 1_000, source: by("human", "terminal"), choice: "replan", input: `${title} and a longer text` },
+      { ...nobody, kind: "policy", outcome: "lost", at: now - 1_000, choice: "stop" },
+      { ...nobody, kind: "control", outcome: "alreadyDecided", at: now, reason: "cancelled by a person" },
+    ],
+  };
+}
+
 /** Every screen, by name. */
 const screens: Readonly<Record<string, (view: RunView, width: number) => readonly string[]>> = {
   progress: (view, width) => frameLines(busy(view), now, { width, height: 40 }, noPaint),
@@ -47,6 +77,9 @@ const screens: Readonly<Record<string, (view: RunView, width: number) => readonl
   decisions: (view, width) => decisionLines({ items: view.decisions, cursor: null }, { now, width, paint: noPaint, command, again: ["decisions"] }),
   effects: (view, width) => effectLines({ items: view.ambiguous, cursor: null }, { now, width, paint: noPaint, command, again: ["effect", "list"] }),
   show: (view, width) => runPage(view, { now, width, paint: noPaint, command }),
+  undelivered: (view, width) =>
+    decisionLines({ items: view.decisions.map(undelivered), cursor: null }, { now, width, paint: noPaint, command, again: ["decisions"] }),
+  audit: (view, width) => view.decisions.flatMap((one) => auditLines(auditOf(one), { now, width, paint: noPaint })),
 };
 
 /** Commands are printed whole, since people copy them. */

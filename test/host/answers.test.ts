@@ -14,15 +14,15 @@ test("HOST-10 an answer is accepted once, and the run goes on with it", async ()
   const parked = await project.run(host, project.workflow(workflow), { task: "x" });
   expect(parked).toMatchObject({ state: "waiting", current: "ask" });
   const [asked] = parked.decisions;
-  expect(asked).toMatchObject({ state: "open", title: "Go on?", audience: "operator", receipt: null });
+  expect(asked).toMatchObject({ state: "open", title: "Go on?", audience: "operator", settlement: null });
   expect(JSON.stringify(asked)).not.toContain('"task"');
   const answer = await host.answer({ decision: openCode(parked).toLowerCase(), choice: "go", source: person });
   expect(answer).toMatchObject({
     status: "accepted",
     code: null,
-    decision: { state: "accepted", choice: "go", receipt: { provenance: "human", response: { choice: "go" } } },
+    decision: { state: "accepted", choice: "go", settlement: { receipt: { provenance: "human", response: { choice: "go" } } } },
   });
-  expect(JSON.stringify(answer.decision?.receipt)).not.toContain("tester");
+  expect(JSON.stringify(answer.decision?.settlement)).not.toContain("tester");
   expect(await host.drive(parked.id)).toMatchObject({ state: "completed", result: { choice: "go" }, decisions: [{ state: "accepted" }] });
   expect(events.filter(({ kind }) => kind === "decision")).toMatchObject([{ state: "open" }, { state: "accepted" }]);
 });
@@ -152,7 +152,7 @@ test("HOST-14 case 106 a deadline that passed while nothing ran takes effect whe
   expect(await second.drive(parked.id)).toMatchObject({
     state: "completed",
     result: "ended",
-    decisions: [{ state: "defaulted", receipt: { provenance: "timeout" } }],
+    decisions: [{ state: "defaulted", settlement: { receipt: { provenance: "timeout" } } }],
   });
 });
 

@@ -44,7 +44,7 @@ describe("doctor", () => {
     const before = readFileSync(path.join(project.home, "pawl.db"));
     const report = await examine({ home: project.home });
     expect(report).toMatchObject({ home: project.home, owner: process.pid, verdict: "ok" });
-    expect(report.checks.map(({ name }) => name)).toEqual(["directory", "integrity", "rows", "index", "blobs", "restore", "runs"]);
+    expect(report.checks.map(({ name }) => name)).toEqual(["directory", "channels", "integrity", "rows", "index", "blobs", "restore", "runs"]);
     expect(report.checks.flatMap(({ findings }) => findings)).toEqual([
       {
         severity: "note",

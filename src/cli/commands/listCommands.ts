@@ -3,7 +3,7 @@ import type { EffectState } from "../../../persistence/store.ts";
 import type { Environment } from "../environment.ts";
 import { exitCodes, type ExitCode } from "../exitCodes.ts";
 import { jsonLine } from "../json.ts";
-import type { DecisionsOptions, EffectsOptions, ListOptions, RunsOptions } from "../program.ts";
+import type { DecisionsOptions, EffectsOptions, ListOptions, RunsOptions, ShowOptions } from "../program.ts";
 import { decisionLines, effectLines, runLines, type ListContext } from "../render/lists.ts";
 import { runPage } from "../render/runPage.ts";
 import { reading } from "./state.ts";
@@ -19,10 +19,12 @@ export function listRuns(options: RunsOptions, environment: Environment): Promis
   });
 }
 
-export function showRun(run: string, environment: Environment): Promise<ExitCode> {
+export function showRun(run: string, { audit = false }: ShowOptions, environment: Environment): Promise<ExitCode> {
   return reading(environment, async (reader) => {
     const view = await reader.run(run);
-    return show(environment, view, () => runPage(view, contextOf(environment, [])));
+    if (!audit) return show(environment, view, () => runPage(view, contextOf(environment, [])));
+    const audits = await Promise.all(view.decisions.map(({ id }) => reader.audit(id)));
+    return show(environment, { ...view, audits }, () => runPage(view, contextOf(environment, []), audits));
   });
 }
 

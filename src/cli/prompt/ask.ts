@@ -97,8 +97,9 @@ export function textProblem(text: string, min: number, max: number): string | nu
   return `That text has ${text.length} characters; ${text.length < min ? `at least ${min} are needed` : `at most ${max} are allowed`}. Nothing was sent; type it again.`;
 }
 
+/** The answer to the very request that was shown. */
 export function answerOf(
-  decision: Pick<DecisionView, "id">,
+  decision: Pick<DecisionView, "id" | "request">,
   choice: Pick<Choice, "id">,
   text: string | undefined,
   environment: Pick<Environment, "user" | "newKey">,
@@ -108,6 +109,8 @@ export function answerOf(
     choice: choice.id,
     text,
     idempotencyKey: environment.newKey(),
+    requestDigest: decision.request.digests.request,
+    revision: decision.request.revision,
     source: { kind: "human", channel: "terminal", actor: environment.user },
   };
 }

@@ -1,10 +1,11 @@
 /** An open decision as a person sees it before answering: everything of it, nothing cut; pure. */
+import { fingerprintOf } from "../../text/fingerprint.ts";
 import { cellWidth, padCells, wrap } from "../../text/cells.ts";
 import { renderPresentation } from "../../text/presentation.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { DecisionView } from "../../host/api.ts";
 import type { Paint } from "../render/style.ts";
-import { decisionFacts } from "../render/attention.ts";
+import { decisionFacts, deliveryLines } from "../render/attention.ts";
 
 export type Choice = DecisionView["request"]["choices"][number];
 
@@ -12,9 +13,10 @@ export type Choice = DecisionView["request"]["choices"][number];
 export function decisionScreen(decision: DecisionView, now: number, width: number, paint: Paint): readonly string[] {
   const { request } = decision;
   return [
-    ...tinted("attention", `Decision ${decision.code}`, width, paint),
+    ...tinted("attention", `Decision ${decision.code} · fingerprint ${fingerprintOf(request.digests.request)}`, width, paint),
     ...tinted("strong", visibleLine(decision.title), width, paint),
     ...tinted("quiet", decisionFacts(decision, now), width, paint),
+    ...deliveryLines(decision, width).map((line) => paint("bad", line)),
     "",
     ...renderPresentation(request.presentation, width),
     "",

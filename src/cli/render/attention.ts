@@ -18,7 +18,16 @@ export function decisionFacts(decision: DecisionView, now: number): string {
 }
 
 export function openDecisionLines(decision: DecisionView, now: number, width: number): readonly string[] {
-  return [...wrap(`Decision ${decision.code}: ${visibleLine(decision.title)}`, width), ...indented(decisionFacts(decision, now), width)];
+  return [
+    ...wrap(`Decision ${decision.code}: ${visibleLine(decision.title)}`, width),
+    ...indented(decisionFacts(decision, now), width),
+    ...deliveryLines(decision, width),
+  ];
+}
+
+/** Why those who are asked cannot see it, or answer it. */
+export function deliveryLines({ delivery }: DecisionView, width: number): readonly string[] {
+  return delivery === null || delivery.problem === null ? [] : wrap(delivery.problem, width);
 }
 
 /** What a checkpoint asks for. */

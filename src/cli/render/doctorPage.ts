@@ -13,6 +13,7 @@ export interface DoctorContext {
 
 const names: Readonly<Record<CheckName, string>> = {
   directory: "Directory",
+  channels: "Who may answer",
   integrity: "Integrity",
   rows: "Rows",
   index: "Index rows",

@@ -3,7 +3,7 @@ import { wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
 import type { DecisionView, EffectView, RunSummary } from "../../host/api.ts";
 import type { Page } from "../../../persistence/store.ts";
-import { nodeOf } from "./attention.ts";
+import { deliveryLines, nodeOf } from "./attention.ts";
 import { deadlineText, untilText } from "./deadline.ts";
 import { answerCommands, commandLines, nextCommands, settleCommands, type CommandLine, type NextCommand } from "./next.ts";
 import type { Paint } from "./style.ts";
@@ -76,7 +76,7 @@ export function decisionLines(page: Page<DecisionView>, context: ListContext): r
   ];
   const rows = page.items.map((decision): readonly Cell[] => [
     { text: decision.code },
-    { text: decisionLooks[decision.state].word, tone: decisionLooks[decision.state].tone },
+    stateCell(decision),
     { text: age(context.now - decision.createdAt) },
     { text: decision.audience },
     { text: decision.title },
@@ -87,7 +87,20 @@ export function decisionLines(page: Page<DecisionView>, context: ListContext): r
     .toReversed()
     .filter((decision) => decision.state === "open")
     .flatMap((decision) => answerCommands(decision, context.command));
-  return [...tableLines(columns, rows, context.width, context.paint), ...more(page, context), ...nextBlock(answers, context)];
+  const problems = page.items.flatMap((decision) => deliveryLines(decision, context.width).map((line) => context.paint("bad", line)));
+  return [
+    ...tableLines(columns, rows, context.width, context.paint),
+    ...more(page, context),
+    ...(problems.length === 0 ? [] : ["", ...new Set(problems)]),
+    ...nextBlock(answers, context),
+  ];
+}
+
+/** One that nobody has been shown yet says so where people look first. */
+function stateCell({ state, delivery, settlement }: DecisionView): Cell {
+  const { word, tone } = decisionLooks[state];
+  if (delivery?.isDelivered === false) return { text: `${word}, not delivered`, tone: "bad" };
+  return { text: settlement === null || settlement.replacedBy === null ? word : `${word}, replaced`, tone };
 }
 
 export function effectLines(page: Page<EffectView>, context: ListContext): readonly string[] {

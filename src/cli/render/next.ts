@@ -14,8 +14,9 @@ export interface NextCommand {
   readonly when: string;
 }
 
-/** One for each choice. */
+/** One for each choice; none where no terminal may answer. */
 export function answerCommands(decision: DecisionView, command: CommandLine): readonly NextCommand[] {
+  if (decision.delivery?.local === false) return [];
   return decision.request.choices.map(({ id }) => ({ command: command("answer", decision.code, id), when: "" }));
 }
 
@@ -34,7 +35,7 @@ export function nextCommands(view: RunSummary, command: CommandLine): readonly N
   const checkpoint = view.awaits?.kind === "checkpoint" ? [{ command: command("answer", view.id, "--input-json", "JSON"), when: "" }] : [];
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command, view.ambiguous.length === 1));
   if (isFinal(view.state)) return settlements;
-  const asked = answers.length + checkpoint.length;
+  const asked = view.decisions.filter((decision) => decision.state === "open").length + checkpoint.length;
   // No command brings an agent: its message says what would.
   const isHeldUp = (asked === 0 && view.reason?.code !== "noAgent") || isPausedBeside(view);
   const resume = isHeldUp ? [{ command: command("resume", view.id), when: asked + settlements.length === 0 ? "" : "Then go on:" }] : [];

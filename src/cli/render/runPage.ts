@@ -1,11 +1,12 @@
 /** Everything about one run, for `show`; pure. */
 import { cellWidth, truncate, wrap } from "../../text/cells.ts";
 import { visibleLine } from "../../text/visible.ts";
-import type { DecisionView, RunView, VisitView } from "../../host/api.ts";
+import type { DecisionAudit, DecisionView, RunView, VisitView } from "../../host/api.ts";
 import { updateLine } from "../progress/update.ts";
 import { decisionScreen } from "../prompt/decisionScreen.ts";
 import { visitPath } from "../../visitNames.ts";
 import { ambiguousLines, checkpointLines } from "./attention.ts";
+import { auditLines } from "./audit.ts";
 import { untilText } from "./deadline.ts";
 import { commandLines, nextCommands, type CommandLine } from "./next.ts";
 import type { Paint } from "./style.ts";
@@ -27,13 +28,15 @@ const leastUpdateCells = 20;
 /** A view has no more. */
 const shownUpdates = 50;
 
-export function runPage(run: RunView, context: PageContext): readonly string[] {
+/** `audits` are shown where they are asked for. */
+export function runPage(run: RunView, context: PageContext, audits: readonly DecisionAudit[] = []): readonly string[] {
   const sections = [
     headLines(run, context),
     visitTable(run, context),
     outputSection(run, context),
     updateSection(run, context),
     decisionSection(run, context),
+    audits.flatMap((audit, at) => [...(at === 0 ? [] : [""]), ...auditLines(audit, context)]),
     run.awaits?.kind === "checkpoint" ? checkpointLines(run.awaits, context.width) : [],
     ambiguousSection(run, context),
     nextSection(run, context),
@@ -114,12 +117,13 @@ function decisionSection(run: RunView, { now, width, paint }: PageContext): read
 
 /** How a decision was settled: what, by whom of the two (a person, the deadline), when. */
 function receiptText(decision: DecisionView, now: number): string {
-  const { receipt } = decision;
+  const { receipt = null, replacedBy = null } = decision.settlement ?? {};
   const name = `Decision ${decision.code} "${visibleLine(decision.title)}"`;
   const at = localTime(decision.settledAt ?? decision.createdAt, now);
-  if (receipt === null) return `${name} ${decisionLooks[decision.state].word} at ${at}.`;
+  const replaced = replacedBy === null ? "" : "; asked again since";
+  if (receipt === null) return `${name} ${decisionLooks[decision.state].word} at ${at}${replaced}.`;
   const text = receipt.response.input === undefined ? "" : `, with the text: ${visibleLine(receipt.response.input)}`;
-  return `${name}: ${receipt.response.choice}, ${receipt.provenance === "human" ? "answered by a person" : "the default, since nobody answered in time,"} at ${at}${text}`;
+  return `${name}: ${receipt.response.choice}, ${receipt.provenance === "human" ? "answered by a person" : "the default, since nobody answered in time,"} at ${at}${replaced}${text}`;
 }
 
 function ambiguousSection(run: RunView, { now, width }: PageContext): readonly string[] {

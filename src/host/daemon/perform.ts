@@ -31,6 +31,8 @@ export function perform(request: HostRequest, host: DaemonHost, ledger: Ledger, 
       return host.decisions(request.body.filter, request.body.page);
     case "decision":
       return host.decision(request.body.decision);
+    case "audit":
+      return host.audit(request.body.decision);
     case "updates":
       return host.updates(request.body.filter, request.body.page);
     case "effects":

@@ -9,7 +9,7 @@ import { findRun } from "../lookup.ts";
 import { Reader } from "../reader.ts";
 import { verdictOf, type Check, type DoctorReport, type Finding } from "./report.ts";
 import { checkReplay, checkRestore, checkRuns } from "./runChecks.ts";
-import { checkBlobs, checkDirectory, checkIndex, checkIntegrity, checkRows } from "./storedChecks.ts";
+import { checkBlobs, checkChannels, checkDirectory, checkIndex, checkIntegrity, checkRows } from "./storedChecks.ts";
 
 export interface DoctorOptions {
   /** State directory, absolute. */
@@ -33,6 +33,7 @@ export async function examine({ home, replay, clock = systemClock }: DoctorOptio
       replay === undefined
         ? [
             () => checkDirectory(store, home, path),
+            () => checkChannels(home),
             () => checkIntegrity(store),
             () => checkRows(store),
             () => checkIndex(store, registry),

@@ -13,7 +13,7 @@ export interface Finding {
   readonly commands: readonly (readonly string[])[];
 }
 
-export type CheckName = "directory" | "integrity" | "rows" | "index" | "blobs" | "restore" | "runs" | "replay";
+export type CheckName = "directory" | "channels" | "integrity" | "rows" | "index" | "blobs" | "restore" | "runs" | "replay";
 
 export interface Check {
   readonly name: CheckName;

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import type { ActorRecord, Projection, RowWrite } from "../../../persistence/store.ts";
 import type { SqliteStore } from "../../../persistence/sqliteStore.ts";
 import { canonicalJson } from "../../digest.ts";
+import { messageOf } from "../../errors.ts";
 import type { DefinitionRegistry } from "../../runtime/definition.ts";
+import { channelsFileName, ConfiguredAudiences } from "../channels/audiences.ts";
 import { viewOfRecord } from "../snapshots.ts";
 import { everyPage } from "../values.ts";
 import { graphsOf, readManifest, RunReferences } from "./references.ts";
@@ -44,6 +46,16 @@ export async function checkDirectory(store: SqliteStore, home: string, path: str
   if (facts.autoVacuum !== 2)
     findings.push(finding("note", path, "The file was not made by Pawl alone: pruning cannot give its space back.", ["export", "--to", "FILE"]));
   return { name: "directory", looked: `schema ${facts.schema}, ${facts.bytes} bytes, ${facts.freeBytes} of them free`, findings };
+}
+
+/** The private configuration of who may answer, which is refused as a whole where anything is wrong with it. */
+export async function checkChannels(home: string): Promise<Check> {
+  try {
+    const file = await new ConfiguredAudiences(home).read();
+    return { name: "channels", looked: file === null ? "nothing configured" : count(Object.keys(file.audiences).length, "audience"), findings: [] };
+  } catch (error) {
+    return { name: "channels", looked: channelsFileName, findings: [finding("stuck", channelsFileName, messageOf(error))] };
+  }
 }
 
 export async function checkIntegrity(store: SqliteStore): Promise<Check> {

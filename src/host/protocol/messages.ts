@@ -9,6 +9,7 @@ import {
   AnswerResultSchema,
   CheckpointResultSchema,
   decisionStates,
+  DecisionAuditSchema,
   DecisionViewSchema,
   EffectViewSchema,
   UpdateViewSchema,
@@ -62,6 +63,7 @@ export const requests = {
     changes: false,
   },
   effect: { body: z.strictObject({ key: id }), value: EffectViewSchema, changes: false },
+  audit: { body: z.strictObject({ decision: id }), value: DecisionAuditSchema, changes: false },
   updates: { body: z.strictObject({ filter: z.strictObject({ run: id }), page: pageRequest }), value: pageOf(UpdateViewSchema), changes: false },
   start: {
     body: z.strictObject({
@@ -82,6 +84,8 @@ export const requests = {
       choice: z.string().max(1024),
       text: z.string().exactOptional(),
       idempotencyKey: z.string().min(1).max(1024),
+      requestDigest: z.string().max(64).exactOptional(),
+      revision: z.int().exactOptional(),
       source: z.strictObject({ kind: z.enum(["human", "model", "program"]), channel: z.string().max(1024), actor: z.string().max(1024) }),
     }),
     value: AnswerResultSchema,

@@ -1,9 +1,12 @@
 /** The views of api.ts as schemas: what a host may answer, checked by the client before anybody reads it. HOST-43. */
 import { z } from "zod";
 import { Progress } from "../../../machines/contracts/progress.ts";
-import { DecisionChannelRequest, DecisionReceipt } from "../../../machines/contracts/decision.ts";
+import { DecisionSettlement } from "../../../machines/contracts/settlement.ts";
+import { DecisionChannelRequest, DecisionSource } from "../../../machines/contracts/decision.ts";
+import { deliveryStates } from "../../../machines/contracts/delivery.ts";
+import type { DecisionCandidate } from "../../../machines/decisionVerdicts.ts";
 import type { DecisionState, EffectState, RunState } from "../../../persistence/store.ts";
-import type { AnswerResult, CheckpointResult, DecisionView, EffectView, RunEvent, RunSummary, RunView, UpdateView, VisitView } from "../api.ts";
+import type { AnswerResult, CheckpointResult, DecisionAudit, DecisionView, EffectView, RunEvent, RunSummary, RunView, UpdateView, VisitView } from "../api.ts";
 
 /** A schema that covers a type: what it gives fits `V`, and it knows every key of `V`. */
 const covers =
@@ -34,6 +37,22 @@ export const runStates = wordsOf<RunState>({
 });
 export const decisionStates = wordsOf<DecisionState>({ open: true, accepted: true, defaulted: true, cancelled: true, expired: true });
 export const effectStates = wordsOf<EffectState>({ planned: true, attempting: true, confirmed: true, failed: true, ambiguous: true, dropped: true });
+const candidateOutcomes = wordsOf<DecisionCandidate["outcome"]>({
+  won: true,
+  lost: true,
+  accepted: true,
+  duplicate: true,
+  keyReused: true,
+  alreadyDecided: true,
+  cancelled: true,
+  expired: true,
+  stale: true,
+  invalid: true,
+  unauthorised: true,
+  humanOnly: true,
+  defaulted: true,
+  blocked: true,
+});
 const visitStatuses = wordsOf<VisitView["status"]>({
   running: true,
   waiting: true,
@@ -75,7 +94,40 @@ export const DecisionViewSchema = covers<DecisionView>()(
     createdAt: time,
     settledAt: time.nullable(),
     request: DecisionChannelRequest,
-    receipt: DecisionReceipt.nullable(),
+    delivery: z
+      .strictObject({
+        local: z.boolean(),
+        deliver: z.enum(["any", "all"]),
+        channels: z.array(z.strictObject({ channel: id, state: z.enum(deliveryStates) })),
+        isDelivered: z.boolean(),
+        problem: z.string().nullable(),
+      })
+      .nullable(),
+    settlement: DecisionSettlement.nullable(),
+  }),
+);
+
+export const DecisionAuditSchema = covers<DecisionAudit>()(
+  z.strictObject({
+    decision: id,
+    code: z.string(),
+    title: z.string(),
+    state: decisionStates,
+    candidates: z.array(
+      z.strictObject({
+        kind: z.enum(["human", "policy", "channel", "control"]),
+        outcome: candidateOutcomes,
+        at: time,
+        source: DecisionSource.nullable(),
+        idempotencyKey: z.string().nullable(),
+        choice: z.string().nullable(),
+        input: z.string().nullable(),
+        requestDigest: z.string().nullable(),
+        revision: z.int().nullable(),
+        reason: z.string().nullable(),
+      }),
+    ),
+    unlisted: z.int().min(0),
   }),
 );
 
