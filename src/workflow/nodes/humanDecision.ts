@@ -32,7 +32,7 @@ export interface HumanDecisionOptions<Context, Offered extends Choices> extends 
   readonly request: (context: Context) => DecisionRequestParts | Promise<DecisionRequestParts>;
   /** How long the whole step may take; none unless set. What the answer is when nobody gives one is `onTimeout`. */
   readonly timeoutMs?: Timeout<Context>;
-  readonly onTimeout?: Setting<Context, DecisionTimeout<ChoiceResponse<NoInfer<Offered>>> | undefined>;
+  readonly onTimeout?: Setting<Context, DecisionTimeout<ChoiceResponse<NoInfer<Offered>>> | null | undefined>;
 }
 
 /**
@@ -55,7 +55,7 @@ export function humanDecision<Context, const Offered extends Choices>(
       audience: forgetSetting(options.audience),
       choices: options.choices,
       request: forget(options.request),
-      onTimeout: options.onTimeout as Setting<AnyContext, DecisionTimeout | undefined>, // the choices that type it are checked against it when the request is built
+      onTimeout: options.onTimeout as Setting<AnyContext, DecisionTimeout | null | undefined>, // the choices that type it are checked against it when the request is built
     },
   };
 }

@@ -51,7 +51,7 @@ export type NodeBehaviour =
       readonly audience: Setting<AnyContext, string>;
       readonly choices: Choices;
       readonly request: Callback<AnyContext, DecisionRequestParts | Promise<DecisionRequestParts>>;
-      readonly onTimeout: Setting<AnyContext, DecisionTimeout | undefined>;
+      readonly onTimeout: Setting<AnyContext, DecisionTimeout | null | undefined>;
     }
   | {
       readonly kind: "machine";
