@@ -1,7 +1,7 @@
 /** Canonical JSON (RFC 8785) and SHA-256: how two values are known to be the same without comparing them. */
 import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { isPawlError, messageOf, PawlError } from "./errors.ts";
+import { isPawlError, sentenceOf, PawlError } from "./errors.ts";
 import { jsonText } from "./json.ts";
 
 /** SHA-256 of UTF-8 text or bytes, lower-case hex. */
@@ -27,7 +27,7 @@ export function canonicalJson(value: unknown, what = "value"): string {
     if (error instanceof RangeError)
       throw new PawlError("invalidValue", `The ${what} is nested too deeply for JSON. Make it flatter.`, { path: what, cause: error });
     if (!isPawlError(error))
-      throw new PawlError("invalidValue", `The ${what} cannot be written as canonical JSON: ${messageOf(error)}.`, { path: what, cause: error });
+      throw new PawlError("invalidValue", `The ${what} cannot be written as canonical JSON: ${sentenceOf(error)}`, { path: what, cause: error });
     throw new PawlError("invalidValue", error.message, { path: joined(what, error.path ?? ""), cause: error });
   }
 }

@@ -85,6 +85,13 @@ export function messageOf(error: unknown): string {
   return storable(thrownText(error));
 }
 
+/** The message of anything that was thrown as a sentence: whoever goes on after it sets no full stop. */
+export function sentenceOf(error: unknown): string {
+  return asSentence(messageOf(error));
+}
+
+export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
 /** Well-formed text without NUL, cut between characters where it is too long. */
 function storable(text: string): string {
   const short = text.length > longestMessage ? `${text.slice(0, longestMessage - 40)} … (${text.length - longestMessage + 40} more characters)` : text;

@@ -1,7 +1,7 @@
 /** How the command line ends: the one place that turns a run's state or an error into an exit code and words. */
 import { CommanderError } from "commander";
 import type { RunState } from "../../persistence/store.ts";
-import { errorKinds, isPawlError, messageOf, type ErrorKind } from "../errors.ts";
+import { errorKinds, isPawlError, messageOf, sentenceOf, type ErrorKind } from "../errors.ts";
 
 export const exitCodes = { completed: 0, ended: 1, usage: 2, parked: 3, environment: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -71,7 +71,7 @@ export function failureOf(error: unknown): Failure {
     exitCode: exitCodes.ended,
     code: "internal",
     message:
-      `an error that Pawl does not know: ${messageOf(error)}. What was saved is safe. ` +
+      `an error that Pawl does not know: ${sentenceOf(error)} What was saved is safe. ` +
       "Run the command again with PAWL_DEBUG=1 and report what it prints together with the output of `pawl version`.",
   };
 }

@@ -1,6 +1,6 @@
 /** One client's tie to its host: what was asked stays asked while connections come and go, under the same ids, until it is answered.
  *  CLIENT-1 to CLIENT-5. */
-import { messageOf, isPawlError, PawlError } from "../errors.ts";
+import { asSentence, isPawlError, messageOf, PawlError } from "../errors.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { RunEvent } from "../host/api.ts";
 import type { Connection } from "../host/protocol/connection.ts";
@@ -85,7 +85,9 @@ export class HostLink {
       } catch (error) {
         if (!(error instanceof RangeError)) return reject(error);
         return reject(
-          new PawlError("invalidInput", `What is sent to the host is too large: ${error.message}. Put it into a file and give its path.`, { path: "" }),
+          new PawlError("invalidInput", `What is sent to the host is too large: ${asSentence(error.message)} Put it into a file and give its path.`, {
+            path: "",
+          }),
         );
       }
       const settle = (value: unknown): void => {

@@ -1,5 +1,5 @@
 /** A run's input against its workflow's schema. */
-import { PawlError, messageOf } from "../errors.ts";
+import { PawlError, sentenceOf } from "../errors.ts";
 import { shellWord } from "../text/shellWord.ts";
 import type { AnyWorkflow } from "../workflow/definition.ts";
 import { exampleInput } from "../workflow/exampleInput.ts";
@@ -12,7 +12,7 @@ const shown = 5;
  */
 export async function parsedInput(definition: AnyWorkflow, given: unknown, typed?: string): Promise<unknown> {
   const result = await definition.input.safeParseAsync(given).catch((error: unknown) => {
-    throw new PawlError("invalidInput", `The input schema of workflow "${definition.name}" threw: ${messageOf(error)}. Mend the workflow's file.`, {
+    throw new PawlError("invalidInput", `The input schema of workflow "${definition.name}" threw: ${sentenceOf(error)} Mend the workflow's file.`, {
       cause: error,
     });
   });

@@ -13,7 +13,7 @@ import { findRun } from "./lookup.ts";
 import { isReturning, runContext } from "./runState.ts";
 import { holderOf } from "./sessionHolder.ts";
 import { graphActor, readView, viewOfRecord } from "./snapshots.ts";
-import { unattended } from "./agents/unattended.ts";
+import { agentStandstill } from "./agents/standstill.ts";
 import { updateView, type UpdateView } from "./updates/updateView.ts";
 import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView, missingDecision } from "./views.ts";
@@ -184,7 +184,7 @@ export class Reader {
     for await (const rows of everyPage((cursor) => store.query("effects", { root: id, state: ["ambiguous"] }, { limit: 500, cursor })))
       ambiguous.push(...rows.map(effectView));
     const reason =
-      (run === null ? null : runContext(run).reason) ?? faultOf(run, graph) ?? (await this.busySession(run)) ?? (await unattended(store, state, run));
+      (run === null ? null : runContext(run).reason) ?? faultOf(run, graph) ?? (await this.busySession(run)) ?? (await agentStandstill(store, state, run));
     const { since, pausedAt } = run === null ? { since: null, pausedAt: null } : runContext(run);
     const current = graph === null ? null : await currentNode(store, graph);
     const awaits = run !== null && state === "waiting" ? await readAwaited(store, run) : null;

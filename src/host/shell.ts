@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { EffectFailure, type AbortReason, type EffectTask } from "../runtime/executor.ts";
-import { messageOf } from "../errors.ts";
+import { sentenceOf } from "../errors.ts";
 import type { ShellResult } from "../workflow/nodes/shell.ts";
 import { BoundedOutput } from "./boundedOutput.ts";
 import { checkDirectory, commandEnvironment, NotStarted, resolveCommand } from "./commands.ts";
@@ -52,7 +52,7 @@ interface Launched {
 
 function launch(file: string, command: ShellCommand, cwd: string, env: { [name: string]: string }): Promise<Launched> {
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => reject(new NotStarted(`The command ${command.command} could not be started: ${messageOf(error)}.`));
+    const fail = (error: unknown): void => reject(new NotStarted(`The command ${command.command} could not be started: ${sentenceOf(error)}`));
     let child: ChildProcess;
     try {
       child = spawn("/bin/sh", ["-c", launcher, "pawl", file, ...(command.args ?? [])], {

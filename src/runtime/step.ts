@@ -5,7 +5,7 @@
  *  Children are stubs here: a child machine never runs in its parent's step, a promise never starts. */
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject, Snapshot } from "xstate";
 import { pawlMark, type DurableTask } from "../../machines/define.ts";
-import { PawlError, messageOf } from "../errors.ts";
+import { PawlError, sentenceOf } from "../errors.ts";
 import { readBack } from "../json.ts";
 import { becomeStub, linkOf, withRefs, type ChildLink } from "./refs.ts";
 import { inLiveOrder, toRecords, type StepRecord } from "./stepRecords.ts";
@@ -213,7 +213,7 @@ export function createStepper(machine: AnyStateMachine): OwnStepper {
       } catch (error) {
         throw new PawlError(
           "restoreRefused",
-          `Actor "${actor}": its stored state does not fit machine "${machine.id}": ${messageOf(error)}. Give the state back, or register a new version of the machine and keep the old one.`,
+          `Actor "${actor}": its stored state does not fit machine "${machine.id}": ${sentenceOf(error)} Give the state back, or register a new version of the machine and keep the old one.`,
           { subject: actor, cause: error },
         );
       }

@@ -1,6 +1,6 @@
 /** Deadlines that only an executor knows, because a callback gives them. */
 import type { Clock } from "../runtime/clock.ts";
-import { messageOf } from "../errors.ts";
+import { sentenceOf } from "../errors.ts";
 import type { AnyContext } from "./context.ts";
 import { notBegun } from "./failures.ts";
 import { isTimeout } from "./nodeChecks.ts";
@@ -63,7 +63,7 @@ export async function ownTimeout(
       () => slow,
     );
   } catch (error) {
-    throw notBegun(node, once, "nodeFailed", `has a timeoutMs callback that gave nothing: ${messageOf(error)}.`);
+    throw notBegun(node, once, "nodeFailed", `has a timeoutMs callback that gave nothing: ${sentenceOf(error)}`);
   } finally {
     limit.stop();
   }

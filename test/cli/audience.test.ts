@@ -25,25 +25,29 @@ function forTelegramAlone(home: string): void {
   chmodSync(path, 0o600);
 }
 
-test("DEC-24 DEC-26 a terminal that may not answer is not asked, and says who nobody has been shown; an answer typed all the same is refused", { timeout }, async () => {
-  const { home, piped, terminal } = setup();
-  forTelegramAlone(home);
-  const run = terminal(["run", "approval.workflow.ts", "--task", "dark mode"]);
-  expect(await run.exit).toBe(3);
-  const shown = run.lines().join("\n").replace(/\s+/g, " ");
-  expect(shown).toContain("Nobody can answer: not delivered by telegram:ops");
-  expect(shown).not.toContain("Your choice");
-  expect(shown).not.toMatch(/ answer [0-9A-Z]{7} go/);
-  const [decision] = JSON.parse(piped(["decisions", "--json"]).out).items;
-  expect(decision.delivery).toMatchObject({ local: false, isDelivered: false });
-  expect(piped(["decisions"]).out).toContain("open, not delivered");
-  const answer = terminal(["answer", decision.code, "go"]);
-  expect(await answer.exit).toBe(2);
-  expect(answer.lines().join("\n")).toContain("You are not allowed to answer this.");
-  const audit = piped(["show", decision.run, "--audit"]).out;
-  expect(audit).toMatch(/Audit of decision/);
-  expect(audit).toMatch(/\(terminal\) +unauthorised/);
-});
+test(
+  "DEC-24 DEC-26 a terminal that may not answer is not asked, and says who nobody has been shown; an answer typed all the same is refused",
+  { timeout },
+  async () => {
+    const { home, piped, terminal } = setup();
+    forTelegramAlone(home);
+    const run = terminal(["run", "approval.workflow.ts", "--task", "dark mode"]);
+    expect(await run.exit).toBe(3);
+    const shown = run.lines().join("\n").replace(/\s+/g, " ");
+    expect(shown).toContain("Nobody can answer: not delivered by telegram:ops");
+    expect(shown).not.toContain("Your choice");
+    expect(shown).not.toMatch(/ answer [0-9A-Z]{7} go/);
+    const [decision] = JSON.parse(piped(["decisions", "--json"]).out).items;
+    expect(decision.delivery).toMatchObject({ local: false, isDelivered: false });
+    expect(piped(["decisions"]).out).toContain("open, not delivered");
+    const answer = terminal(["answer", decision.code, "go"]);
+    expect(await answer.exit).toBe(2);
+    expect(answer.lines().join("\n")).toContain("You are not allowed to answer this.");
+    const audit = piped(["show", decision.run, "--audit"]).out;
+    expect(audit).toMatch(/Audit of decision/);
+    expect(audit).toMatch(/\(terminal\) +unauthorised/);
+  },
+);
 
 test("DEC-28 show --audit names everybody who tried, with what each was told; without it nobody is named", { timeout }, async () => {
   const { piped, terminal } = setup();

@@ -70,7 +70,7 @@ test("CLIENT-24 a host in use is not ended by reset, prune: both name the comman
   ]) {
     const refused = made.piped(args, hosted);
     expect(refused.code).toBe(2);
-    expect(refused.err).toMatch(/is in use: 1 runs go on, 1 other clients are there\. .* host stop/);
+    expect(refused.err).toMatch(/is in use: 1 run goes on, 1 other client is there\. .* host stop/);
   }
   const stopped = made.piped(["host", "stop"], hosted);
   expect(stopped.out.replace(/\s+/g, " ")).toContain("1 run is not finished: what was going on goes on when a host starts again");

@@ -135,6 +135,23 @@ test("AGENT-4 an executor that throws, or says what is no end of a turn, is a pr
   expect(agent.steps).toHaveLength(1);
 });
 
+test("AGENT-4 while an error is waited out the run says what it was, in its list too", async () => {
+  const { project, host, clock } = await opened(scriptedAgent([{ error: "the provider is down" }, { error: "no credit left." }, { submit: { steps: [] } }]));
+  const { id } = await project.start(host, project.workflow(plan, { head }), { task: "a house" });
+  const driven = host.drive(id);
+  const reason = async () => (await host.runs()).items[0]?.reason;
+  await vi.waitFor(async () =>
+    expect(await reason()).toEqual({
+      code: "agentFailed",
+      message: 'The agent of node "plan" failed: the provider is down. It is asked again after a wait, by itself.',
+    }),
+  );
+  clock.advance(5_000);
+  await vi.waitFor(async () => expect((await reason())?.message).toContain("failed 2 times in a row: no credit left. It is asked"));
+  clock.advance(10_000);
+  expect(await driven).toMatchObject({ state: "completed", reason: null });
+});
+
 test("AGENT-6 without an agent the step waits, says what is missing, has no deadline, and goes on when there is one", async () => {
   const { project, host, clock, again } = await opened();
   const { id } = await project.start(host, project.workflow(plan, { head }), { task: "a house" });

@@ -84,10 +84,12 @@ function show(status: HostStatus | null, environment: Environment): ExitCode {
   else
     say(
       environment,
-      `Host ${status.pid} (Pawl ${status.version}) runs for ${visibleLine(home)} since ${duration(clock.now() - status.startedAt)}: ${runs(status.open)} not finished, ${status.moving} of them going on; ${status.clients - 1} other clients.`,
+      `Host ${status.pid} (Pawl ${status.version}) runs for ${visibleLine(home)} since ${duration(clock.now() - status.startedAt)}: ${runs(status.open)} not finished, ${status.moving} of them going on; ${others(status.clients - 1)}.`,
     );
   return exitCodes.completed;
 }
+
+const others = (count: number): string => (count === 1 ? "1 other client" : `${count} other clients`);
 
 const runs = (count: number): string => (count === 1 ? "1 run is" : `${count} runs are`);
 

@@ -85,7 +85,7 @@ export class HostServer implements SessionRoom {
     if (ifIdle && (moving > 0 || clients > 1))
       throw new PawlError(
         "refused",
-        `The host (process ${this.identity.pid}) is in use: ${moving} runs go on, ${clients - 1} other clients are there. Stop it first, which leaves the runs safe: \`pawl host stop\``,
+        `The host (process ${this.identity.pid}) is in use: ${moving === 1 ? "1 run goes" : `${moving} runs go`} on, ${clients === 2 ? "1 other client is" : `${clients - 1} other clients are`} there. Stop it first, which leaves the runs safe: \`pawl host stop\``,
         { subject: this.options.home },
       );
     // After the answer is on its way.

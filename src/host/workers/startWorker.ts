@@ -1,7 +1,7 @@
 /** The start of a worker process. It loads next to nothing itself: a host that begins starts its first worker before its own modules are there. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { messageOf, PawlError } from "../../errors.ts";
+import { sentenceOf, PawlError } from "../../errors.ts";
 import { commandEnvironment } from "../commands.ts";
 
 export interface StartedWorker {
@@ -29,7 +29,7 @@ export function startWorker({ cwd, memoryMb }: { readonly cwd: string | null; re
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
     });
   } catch (error) {
-    throw unavailable(`${messageOf(error)}.`);
+    throw unavailable(`${sentenceOf(error)}`);
   }
   if (child.pid !== undefined) return { child, pid: child.pid };
   child.once("error", () => undefined);
