@@ -176,8 +176,7 @@ class Embedded extends Reader implements DaemonHost {
     agents.onEvent(tell);
     const events = new RunEvents();
     runtime.subscribe((change) => {
-      const event = events.of(change);
-      if (event !== null) tell(event);
+      for (const event of events.of(change)) tell(event);
       agents.heard(change);
     });
   }

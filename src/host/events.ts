@@ -3,7 +3,8 @@ import { decisionContext, decisionState } from "../../machines/decisionView.ts";
 import { decisionMachine } from "../../machines/decisionMachine.ts";
 import { runMachine } from "../../machines/runMachine.ts";
 import type { Change } from "../runtime/runtime.ts";
-import { nodePath, nodeVisit } from "../visitNames.ts";
+import { graphOf, nodePath, nodeVisit } from "../visitNames.ts";
+import { graphMachineId, type GraphContext } from "../workflow/graph.ts";
 import { actorKinds } from "../workflow/kinds.ts";
 import type { RunEvent, VisitView } from "./api.ts";
 import { runState } from "./runState.ts";
@@ -14,8 +15,15 @@ const finalStatus: readonly VisitView["status"][] = ["accepted", "failed", "time
 /** Translates changes; remembers only what is open, to tell nothing twice. */
 export class RunEvents {
   private readonly told = new Map<string, string>();
+  /** Steps whose actor was stopped: why, its graph says right after, in the same commit. */
+  private readonly stopped = new Map<string, Extract<Change, { kind: "actor" }>>();
 
-  of(change: Change): RunEvent | null {
+  of(change: Change): readonly RunEvent[] {
+    const event = this.ofChange(change);
+    return event === null ? this.ofStopped(change) : [...this.ofStopped(change), event];
+  }
+
+  private ofChange(change: Change): RunEvent | null {
     switch (change.kind) {
       case "actor":
         return this.ofActor(change);
@@ -34,7 +42,7 @@ export class RunEvents {
     }
   }
 
-  private ofActor({ view, at }: Extract<Change, { kind: "actor" }>): RunEvent | null {
+  private ofActor({ view, event, at }: Extract<Change, { kind: "actor" }>): RunEvent | null {
     const { id, root, machineId } = view.record;
     if (machineId === runMachine.id) {
       const state = runState(view);
@@ -44,7 +52,27 @@ export class RunEvents {
       const state = decisionState(view);
       return this.isNews(id, state, state !== "open") ? { kind: "decision", run: decisionContext(view).request.run, decision: id, state, at } : null;
     }
-    return actorKinds.some((kind) => kind === machineId) ? this.visit(root, id, machineId, actorVisitStatus(view), 1, at) : null;
+    if (!actorKinds.some((kind) => kind === machineId)) return null;
+    if (view.record.status !== "stopped") return this.visit(root, id, machineId, actorVisitStatus(view), 1, at);
+    this.stopped.set(id, { kind: "actor", view, event, at });
+    return null;
+  }
+
+  /** Those that this change says why they were stopped: their own graph, or what stopped that too. */
+  private ofStopped(change: Change): readonly RunEvent[] {
+    if (change.kind !== "actor" || this.stopped.size === 0) return [];
+    const { record, context } = change.view;
+    if (record.machineId !== graphMachineId && record.machineId !== runMachine.id) return [];
+    const events: RunEvent[] = [];
+    for (const [id, { view, at }] of this.stopped) {
+      const isOwn = record.machineId === graphMachineId && graphOf(id) === record.id;
+      if (!isOwn && !(view.record.root === record.root && record.machineId === runMachine.id)) continue;
+      this.stopped.delete(id);
+      const timedOut = isOwn && Object.values((context as GraphContext).visits).some((ended) => ended.visit === id && ended.status === "timedOut"); // a graph's own
+      const event = this.visit(record.root, id, view.record.machineId, timedOut ? "timedOut" : "cancelled", 1, at);
+      if (event !== null) events.push(event);
+    }
+    return events;
   }
 
   private visit(run: string, visit: string, nodeKind: string, status: VisitView["status"], attempt: number, at: number): RunEvent | null {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { EmbeddedHost, RunView } from "../../src/host/api.ts";
 import { fakeClock } from "../../src/runtime/clock.ts";
-import { askNode, Project } from "./kit.ts";
+import { askNode, Project, watch } from "./kit.ts";
 
 const ends = `.node("after", compute(() => "after")).node("late", compute(() => "late")).node("end", compute(() => "end"))`;
 const targets = `{ go: "after", stop: "end", replan: "ask", timedOut: "late" }`;
@@ -32,6 +32,7 @@ const ended = (host: EmbeddedHost, id: string): Promise<RunView> =>
 
 test("WF-33 a step that waits for a person has a deadline of its own, which takes the timedOut route and ends the question", async () => {
   const { clock, id, host } = await asking("60_000");
+  const events = watch(host);
   clock.advance(59_999);
   expect(await host.run(id)).toMatchObject({ state: "waiting" });
   clock.advance(1);
@@ -39,6 +40,14 @@ test("WF-33 a step that waits for a person has a deadline of its own, which take
   expect(end(view)).toEqual(["completed", "late"]);
   expect(view.decisions).toMatchObject([{ state: "cancelled" }]);
   expect(view.visits[0]).toMatchObject({ node: "ask", status: "timedOut", error: { reason: "nodeTimedOut" } });
+  expect(events.flatMap((event) => (event.kind === "visit" && event.node === "ask" ? [event.status] : []))).toEqual(["timedOut"]);
+});
+
+test("WF-33 a step that is stopped by a cancel is told as cancelled", async () => {
+  const { id, host } = await asking("60_000");
+  const events = watch(host);
+  await host.cancel(id, "user");
+  expect(events.flatMap((event) => (event.kind === "visit" ? [event.status] : event.kind === "run" ? [event.state] : []))).toEqual(["cancelled", "cancelled"]);
 });
 
 test("WF-33 a callback names the deadline when the step begins; null is none", async () => {
