@@ -16,7 +16,7 @@ interface StringRules {
 
 /** A string without control characters, at most `max` UTF-16 units. Format characters stay: whoever shows the text writes them out. */
 export function plainString({ min = 0, max, lines = false }: StringRules): z.ZodString {
-  return z.string().superRefine((text, context) => {
+  const checked = z.string().superRefine((text, context) => {
     if (text.length > max) context.addIssue({ code: "custom", message: `has ${count(text.length)} UTF-16 units, the limit is ${count(max)}` });
     if (text.length < min || (min > 0 && text.trim() === "")) context.addIssue({ code: "custom", message: "is empty" });
     const control = (lines ? controlsButLfAndTab : controls).exec(text);
@@ -26,6 +26,12 @@ export function plainString({ min = 0, max, lines = false }: StringRules): z.Zod
         message: `holds the control character ${codePoint(control[0])} at unit ${control.index}${lines ? "; only LF and tab may stand here" : ""}`,
       });
     if (!text.isWellFormed()) context.addIssue({ code: "custom", message: "holds half a surrogate pair" });
+  });
+  // What a JSON Schema can say of it: such a schema counts code points, which are never more than units.
+  return checked.meta({
+    ...(min > 0 ? { minLength: 1 } : {}),
+    maxLength: max,
+    pattern: `^[^${(lines ? controlsButLfAndTab : controls).source.slice(1, -1)}]*$`,
   });
 }
 
