@@ -23,7 +23,7 @@ const checkpointExtras: DefinitionExtras = { parseEvent: (event) => CheckpointAn
 
 const extrasOf = (machine: string): DefinitionExtras => (machine === "checkpoint" ? checkpointExtras : isAgentKind(machine) ? agentExtras : {});
 
-const decisionDefinition: Definition = defineMachine(decisionMachine, {
+export const decisionDefinition: Definition = defineMachine(decisionMachine, {
   identity: ownIdentity,
   parseEvent(event) {
     if (typeof event === "object" && event !== null && "at" in event)
