@@ -123,36 +123,36 @@ export function runView(given: Partial<RunView> = {}): RunView {
 }
 
 /** The same run with hostile text wherever text of a workflow can stand. */
-export function hostileRun(): RunView {
+export function hostileRun(text = hostile): RunView {
   const view = runView();
   const asked = decision();
   return {
     ...view,
-    workflow: hostile,
+    workflow: text,
     state: "ambiguous",
-    input: { [hostile]: hostile },
-    current: hostile,
-    reason: { code: "nodeFailed", message: hostile },
+    input: { [text]: text },
+    current: text,
+    reason: { code: "nodeFailed", message: text },
     visits: [
       ...view.visits,
-      visit(hostile, { status: "failed", error: { reason: hostile, message: hostile }, output: null }),
-      visit("spoken", { output: hostile, case: hostile }),
+      visit(text, { status: "failed", error: { reason: text, message: text }, output: null }),
+      visit("spoken", { output: text, case: text }),
       visit(`long${"x".repeat(80)}`, { status: "running", endedAt: null, case: null }),
     ],
     decisions: [
       {
         ...asked,
-        title: hostile,
-        audience: hostile,
-        node: hostile,
-        defaultChoice: hostile,
+        title: text,
+        audience: text,
+        node: text,
+        defaultChoice: text,
         request: {
           ...asked.request,
-          choices: [{ id: "go", label: hostile, input: { kind: "text", label: hostile, min: 1, max: 9 } }],
-          presentation: { ...asked.request.presentation, summary: hostile },
+          choices: [{ id: "go", label: text, input: { kind: "text", label: text, min: 1, max: 9 } }],
+          presentation: { ...asked.request.presentation, summary: text },
         },
       },
     ],
-    ambiguous: [effect({ error: { reason: "effectFailed", message: hostile } })],
+    ambiguous: [effect({ error: { reason: "effectFailed", message: text } })],
   };
 }

@@ -1,5 +1,6 @@
 /** What is shown, at the widths that terminals have, with ordinary and with hostile text. */
 import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { frameLines } from "../../src/cli/progress/frame.ts";
 import { advance, progressOf } from "../../src/cli/progress/progress.ts";
@@ -10,6 +11,7 @@ import { outcomeLines } from "../../src/cli/render/outcome.ts";
 import { runPage } from "../../src/cli/render/runPage.ts";
 import { noPaint, paintFor } from "../../src/cli/render/style.ts";
 import { cellWidth } from "../../src/text/cells.ts";
+import { visibleLine } from "../../src/text/visible.ts";
 import type { DecisionAudit, DecisionView, RunView } from "../../src/host/api.ts";
 import { deliveryView } from "../../src/host/channels/deliveryView.ts";
 import { decision, effect, hostile, hostileRun, now, run, runView, visit } from "./samples.ts";
@@ -103,6 +105,33 @@ for (const [name, screen] of Object.entries(screens)) {
     });
   }
 }
+
+test("CLI-7 case 165 whatever text of any script stands in them, no screen exceeds any width from 1 to 200, steers the terminal, or loses a word of what is decided on", () => {
+  const texts = fc.oneof(
+    fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }),
+    fc
+      .array(fc.constantFrom("日本", "👨‍👩‍👧‍👦", "\u202E", "\u200B", "\t", "e\u0301", "🇩🇪", "ﷺ", "word ", "\r\n", "\uD800", "\u009b", "…"), {
+        minLength: 1,
+        maxLength: 30,
+      })
+      .map((parts) => parts.join("")),
+  );
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 200 }), (text, width) => {
+      const view = hostileRun(text);
+      for (const [name, screen] of Object.entries(screens))
+        for (const line of screen(view, width)) {
+          expect(line, name).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069\p{Cs}]/u);
+          if (!isCommand(line)) expect(cellWidth(line), `${name}: ${JSON.stringify(line)}`).toBeLessThanOrEqual(width);
+        }
+      const bare = (words: string): string => words.replace(/\s+/g, "");
+      // A width of one cell writes wide characters out: there it is another text.
+      if (width >= 40) expect(bare((screens["decision"]?.(view, width) ?? []).join(""))).toContain(bare(visibleLine(text)));
+    }),
+    { numRuns: 150 },
+  );
+});
 
 test("case 161 no screen exceeds a terminal of 5 or 10 columns", () => {
   for (const width of [5, 10]) {

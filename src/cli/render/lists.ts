@@ -147,7 +147,7 @@ function nextBlock(commands: readonly NextCommand[], context: ListContext): read
   const hidden = commands.length - shownCommands;
   return [
     "",
-    context.paint("quiet", "Next"),
+    ...wrap("Next", context.width).map((line) => context.paint("quiet", line)),
     ...commandLines(commands.slice(0, shownCommands), context.width),
     ...(hidden > 0 ? wrap(`  … and ${hidden} more; ${context.command("show", "RUN")} has those of one run`, context.width) : []),
   ];

@@ -132,7 +132,7 @@ function ambiguousSection(run: RunView, { now, width }: PageContext): readonly s
 
 function nextSection(run: RunView, { command, paint, width }: PageContext): readonly string[] {
   const next = nextCommands(run, command);
-  return next.length === 0 ? [] : [paint("quiet", "Next"), ...commandLines(next, width)];
+  return next.length === 0 ? [] : [...wrap("Next", width).map((line) => paint("quiet", line)), ...commandLines(next, width)];
 }
 
 /** Node and number, after those of the nodes that include it. */
