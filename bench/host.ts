@@ -49,19 +49,37 @@ export async function hostCommands(repeats: number): Promise<{ readonly [figure:
       const { pid } = await client.status();
       const before = cpuSeconds(pid);
       await new Promise((done) => setTimeout(done, idleSeconds * 1_000));
+      const idle = { "host: idle CPU, %": ((cpuSeconds(pid) - before) / idleSeconds) * 100, "host: resident memory, MB": residentMb(pid) };
+      const answerMs = median(await answers(client, repeats * 5));
       return {
         "host: fresh directory to completed run, ms": freshMs,
         "host: completed run with the host there, ms": warmMs,
         "host: pawl runs, ms": runsMs,
         "host: an empty Node, ms": nodeMs,
-        "host: idle CPU, %": ((cpuSeconds(pid) - before) / idleSeconds) * 100,
-        "host: resident memory, MB": residentMb(pid),
+        "host: answer to the end of the step behind it, ms": answerMs,
+        ...idle,
       };
     } finally {
       await client.stop({ ifIdle: false });
       await client.close();
     }
   });
+}
+
+/** From the answer, sent to the host, to the news that the run is completed: a commit, a step in a worker, two more. */
+async function answers(client: ReturnType<typeof connectHost>, count: number): Promise<number[]> {
+  const took: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const { id } = await client.start({ workflow: workflowFile("asked"), input: {}, cwd: process.cwd() });
+    const [decision] = (await client.drive(id)).decisions;
+    if (decision === undefined) throw new Error("nothing was asked");
+    const begun = performance.now();
+    await client.answer({ decision: decision.id, choice: "go", source: { kind: "human", channel: "bench", actor: "bench" } });
+    const { state } = await client.drive(id);
+    took.push(performance.now() - begun);
+    if (state !== "completed") throw new Error(`the answered run is ${state}`);
+  }
+  return took;
 }
 
 /** Linux only; 0 elsewhere. */
