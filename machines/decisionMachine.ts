@@ -63,7 +63,8 @@ export const decisionMachine = setup({
     wins: ({ context, event }) => event.type === "decision.submit" && judgeOpen(context, event).code === "accepted",
   },
   delays: {
-    deadline: ({ context }) => Math.max(0, (context.deadlineAt ?? context.openedAt) - context.openedAt),
+    // RACE-3: an answer stamped in the millisecond of the deadline comes in time, so the timer may fire only when that is over.
+    deadline: ({ context }) => (context.deadlineAt === null ? 0 : Math.max(0, context.deadlineAt + 1 - context.openedAt)),
   },
   actions: {
     reply: emit(({ context, event }) => ({ type: "pawl.reply" as const, ...replyTo(context, event) })),

@@ -7,37 +7,39 @@ import type { AnswerRequest, AnswerResult, DecisionView } from "./api.ts";
 interface Answering {
   /** Epoch ms. */
   readonly now: number;
-  /** Whether the channel may answer for the decision's audience; one that may not is told so by the decision, which keeps it for the audit. */
-  readonly isAllowed: boolean;
+  /** The decision that is answered, and whether the channel may answer for its audience; one that may not is told so by the decision, which keeps it for
+   *  the audit. @throws unknownDecision */
+  readonly find: () => Promise<{ readonly id: string; readonly isAllowed: boolean }>;
   /** The decision as it stands afterwards. */
-  readonly read: () => Promise<DecisionView>;
+  readonly read: (id: string) => Promise<DecisionView>;
 }
 
 /**
- * Submits the answer to this decision. The verdict is the decision's own, refusals of other sources than people included: it keeps them for the audit.
+ * Submits an answer. It counts from now, however long its decision is looked for (RACE-3). The verdict is the decision's own, refusals of other sources than
+ * people included: it keeps them for the audit.
  * @throws invalidInput with the path for an answer that is none
  */
 export async function submitAnswer(
-  runtime: Pick<Runtime, "send">,
-  decision: string,
+  runtime: Pick<Runtime, "sendFound">,
   { choice, text, idempotencyKey, requestDigest, revision, source }: AnswerRequest,
-  { now, isAllowed, read }: Answering,
+  { now, find, read }: Answering,
 ): Promise<AnswerResult> {
   const key = idempotencyKey ?? newEventId(now);
-  const event = isAllowed
-    ? {
-        type: "decision.submit",
-        choice,
-        ...(text === undefined ? {} : { input: text }),
-        ...(requestDigest === undefined ? {} : { requestDigest }),
-        ...(revision === undefined ? {} : { revision }),
-        idempotencyKey: key,
-        source,
-      }
-    : { type: "decision.denied", idempotencyKey: key, source };
-  const receipt = await runtime.send(decision, event, { eventId: `answer:${key}` });
+  const submission = {
+    type: "decision.submit",
+    choice,
+    ...(text === undefined ? {} : { input: text }),
+    ...(requestDigest === undefined ? {} : { requestDigest }),
+    ...(revision === undefined ? {} : { revision }),
+    idempotencyKey: key,
+    source,
+  };
+  const receipt = await runtime.sendFound(`answer:${key}`, async () => {
+    const { id, isAllowed } = await find();
+    return { actor: id, event: isAllowed ? submission : { type: "decision.denied", idempotencyKey: key, source } };
+  });
   const reply = replyOf(receipt);
-  const view = await read();
+  const view = await read(receipt.actor);
   if (receipt.status === "duplicate" && reply.code === "accepted")
     return { status: "duplicate", code: null, message: `Already accepted: "${choice}"${when(view)}.`, decision: view };
   if (reply.code === "accepted" || reply.code === "duplicate") return { status: reply.code, code: null, message: reply.message, decision: view };

@@ -229,10 +229,12 @@ class Embedded extends Reader implements DaemonHost {
   }
 
   async answer(request: AnswerRequest): Promise<AnswerResult> {
-    const { id, audience } = await this.decision(request.decision);
-    // Whoever is no person is refused by the decision itself, whatever the configuration says.
-    const isAllowed = request.source.kind !== "human" || mayAnswer(await this.audiences.policy(audience), request.source.channel);
-    return submitAnswer(this.runtime, id, request, { now: this.clock.now(), isAllowed, read: () => this.decision(id) });
+    const find = async (): Promise<{ readonly id: string; readonly isAllowed: boolean }> => {
+      const { id, audience } = await this.decision(request.decision);
+      // Whoever is no person is refused by the decision itself, whatever the configuration says.
+      return { id, isAllowed: request.source.kind !== "human" || mayAnswer(await this.audiences.policy(audience), request.source.channel) };
+    };
+    return submitAnswer(this.runtime, request, { now: this.clock.now(), find, read: (id) => this.decision(id) });
   }
 
   async answerCheckpoint(request: CheckpointAnswer): Promise<CheckpointResult> {

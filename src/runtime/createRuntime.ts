@@ -192,6 +192,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     send: (actor, event, sendOptions = {}) =>
       submit(sendOptions.eventId ?? newEventId(now()), false, (draft, faults) => sendEvent(env, draft, faults, actor, event, sendOptions)),
 
+    sendFound: (eventId, find) =>
+      submit(eventId, false, async (draft, faults) => {
+        const { actor, event } = await find();
+        return sendEvent(env, draft, faults, actor, event, { eventId });
+      }),
+
     view: async (actor) => {
       const held = await cache.actor(actor);
       return held ? storedView(held.record) : null;

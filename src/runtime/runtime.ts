@@ -100,6 +100,11 @@ export interface Runtime {
     },
   ): Promise<Receipt>;
   send(actor: string, event: { readonly type: string; readonly [key: string]: unknown }, options?: SendOptions): Promise<Receipt>;
+  /** As `send`, to the actor that `find` gives: the event takes its place in the order of events, and its time, before that is looked up. What `find` throws is the sender's. */
+  sendFound(
+    eventId: string,
+    find: () => Promise<{ readonly actor: string; readonly event: { readonly type: string; readonly [key: string]: unknown } }>,
+  ): Promise<Receipt>;
   /** The actor's last committed snapshot; null when there is none. */
   view(actor: string): Promise<ActorView | null>;
   /** The same as memory holds it: nothing of it may be changed, and actors in its context are references. */

@@ -70,7 +70,7 @@ test("DEC-4 the deadline without a default expires the decision, which the node 
 test("DEC-12 the deadline's timer is armed once, for the absolute time, and goes with the settlement", () => {
   const opened = open("defaulting");
   expect(opened.value).toEqual({ open: "timed" });
-  expect(opened.records.filter(({ kind }) => kind === "timer")).toEqual([expect.objectContaining({ key: timerKey, delayMs: deadlineAt - openedAt })]);
+  expect(opened.records.filter(({ kind }) => kind === "timer")).toEqual([expect.objectContaining({ key: timerKey, delayMs: deadlineAt + 1 - openedAt })]);
   const refused = opened.send(submit({ choice: "no" }));
   expect(refused.records.filter(({ kind }) => kind === "timer" || kind === "cancelTimer")).toEqual([]);
   expect(refused.send(submit({ idempotencyKey: "k2" })).records).toContainEqual({ kind: "cancelTimer", key: timerKey });
@@ -81,7 +81,7 @@ test("DEC-12 without a deadline there is no timer; one that has passed fires at 
   const delay = (input: Parameters<typeof open>[0]) => open(input).records.map((record) => (record.kind === "timer" ? record.delayMs : null));
   expect(delay({ ...inputs.expiring, openedAt: deadlineAt + 5 })).toEqual([0]);
   const years = 40 * 365 * 24 * 3_600_000;
-  expect(delay({ ...inputs.defaulting, deadlineAt: openedAt + years })).toEqual([years]);
+  expect(delay({ ...inputs.defaulting, deadlineAt: openedAt + years })).toEqual([years + 1]);
 });
 
 test("DEC-8 case 172 an answer to another digest or revision is stale", () => {

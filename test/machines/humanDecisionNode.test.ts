@@ -152,18 +152,18 @@ test("DEC-3 refused answers leave the decision open for the right one", async ()
 
 test("DEC-12 the default holds at its absolute time, over a restart of the process", async () => {
   const { runtime, store, clock } = await asked(asking({ onTimeout: { afterMs, response: { choice: "stop" } } }));
-  expect(await store.timers(decision)).toMatchObject([{ dueAt: deadlineAt }]);
-  clock.set(deadlineAt - 1);
+  expect(await store.timers(decision)).toMatchObject([{ dueAt: deadlineAt + 1 }]);
+  clock.set(deadlineAt);
   await settledTimers(runtime);
   expect(await outcome(runtime)).toMatchObject({ value: "approve" });
   await runtime.close();
-  const later = fakeClock(deadlineAt - 1);
+  const later = fakeClock(deadlineAt);
   const next = await runtimeOn(store, later, asking());
   await next.recover();
-  later.set(deadlineAt);
+  later.set(deadlineAt + 1);
   await settledTimers(next);
   expect(await outcome(next)).toMatchObject({ value: "ended", context: { output: { case: "stop", value: { choice: "stop" } } } });
-  expect(await rows(store)).toMatchObject([{ state: "defaulted", choice: "stop", settledAt: deadlineAt }]);
+  expect(await rows(store)).toMatchObject([{ state: "defaulted", choice: "stop", settledAt: deadlineAt + 1 }]);
   expect(await next.send(decision, answer())).toMatchObject({ status: "refused", code: "defaulted" });
 });
 
