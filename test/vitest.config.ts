@@ -12,7 +12,7 @@ process.env["NODE_COMPILE_CACHE"] ??= new URL("../node_modules/.cache/node", imp
 const inClone = "pawl-source";
 const conditions = ["module", "node", inClone];
 
-const long = ["test/crash/**", "test/**/*.long.test.ts"];
+const long = ["test/crash/**", "test/races/**", "test/**/*.long.test.ts"];
 const developmentBuild = ["test/xstate/{restoring,stepping,messages}.test.ts", "test/house/build.development.test.ts"];
 
 /** A name, its files, and what differs from the common ground. */
@@ -46,6 +46,8 @@ export default defineConfig({
       project("simulation", ["test/simulation/**/*.long.test.ts"], { testTimeout: 900_000 }),
       project("walk", ["test/xstate/walk.long.test.ts"], { testTimeout: 1_800_000 }),
       project("crash", ["test/crash/**/*.test.ts"], { testTimeout: 600_000 }),
+      // One kind of race at a time: each keeps a host, its workers and two clients busy, and both sides of a race need their processor.
+      project("races", ["test/races/**/*.test.ts"], { testTimeout: 600_000, maxWorkers: 1 }),
     ],
   },
 });
