@@ -25,6 +25,7 @@ const faults = {
   ],
   lateWins: [[verdicts, "timeOf(context, event) > context.deadlineAt)", "timeOf(context, event) > context.deadlineAt + 60_000)"]],
   timelyLoses: [[verdicts, "timeOf(context, event) > context.deadlineAt)", "timeOf(context, event) > context.deadlineAt - 60_000)"]],
+  defaultComesEarly: [[decision, "context.deadlineAt + 1 - context.openedAt", "context.deadlineAt - 2 - context.openedAt"]],
   stepRunsTwice: [
     [
       "/src/host/executors.ts",

@@ -17,6 +17,7 @@ test.skipIf(!hasShares).each([
   ["cancelledIsToldAccepted", againstCancel, /was told accepted \(null\), and the decision is cancelled/],
   ["pauseIsForgotten", againstPause, /it stood completed and is completed, the step ran early: true/],
   ["lateWins", againstDeadline, /accepted at [1-9]\d* ms after the deadline/],
+  ["defaultComesEarly", againstDeadline, /defaulted at (?:0|-\d+) ms after the deadline/],
   ["timelyLoses", againstDeadline, /came in time and lost to the default/],
 ] as const)("RACE-11 the planted fault %s is found", async (planted, contest, found) => {
   await onGround(
