@@ -87,6 +87,7 @@ describe("DEC-25 a configuration that cannot be trusted", () => {
     ["a channel that is none", file({ operator: { channels: ["sms:1"] } }), /channels\.audiences\.operator\.channels\[0\].*"pi" or "telegram:"/],
     ["a profile that is missing", file({ operator: { channels: ["telegram:gone"] } }), /names the profile "gone", which telegram does not have/],
     ["nobody at all", file({ operator: { local: false } }), /nobody could answer/],
+    ["a name that is lost", `{"schema":"pawl.channels.v1","audiences":{"__proto__":{"channels":["pi"],"local":false}}}`, /uses the name "__proto__"/],
     ["a channel twice", file({ operator: { channels: ["pi", "pi"] } }), /names a channel twice/],
     ["a chat by its name", file({}, { telegram: { ops: { credential: "bot", users: [1], chats: ["@team"] } } }), /telegram\.ops\.chats\[0\]/],
   ];

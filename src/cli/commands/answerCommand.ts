@@ -1,5 +1,5 @@
 /** `pawl answer`: a person's answer to one decision, then its run goes on. */
-import { PawlError } from "../../errors.ts";
+import { isPawlError, PawlError } from "../../errors.ts";
 import type { DecisionView, EmbeddedHost } from "../../host/api.ts";
 import { runIdPattern } from "../../ids.ts";
 import { driveRun } from "../drive.ts";
@@ -11,9 +11,10 @@ import { findChoice } from "../prompt/choose.ts";
 import type { Request } from "../program.ts";
 import { readTextFile } from "./jsonArgument.ts";
 import { requirePerson } from "./person.ts";
-import { owning } from "./state.ts";
+import { owning, reading } from "./state.ts";
 
 export async function answerDecision(request: Extract<Request, { command: "answer" }>, environment: Environment): Promise<ExitCode> {
+  if (environment.notHuman !== null) await keepForAudit(request, environment);
   requirePerson(environment, "answer a decision");
   const given = await textOf(request, environment.cwd);
   return owning(environment, async (host) => {
@@ -35,6 +36,18 @@ export async function answerDecision(request: Extract<Request, { command: "answe
     if (!environment.json) environment.out(`${recordedLine(result, choice, environment.clock.now())}\n\n`);
     return driveRun(host, decision.run, environment);
   });
+}
+
+/** What no person sent is refused by the decision too, which keeps it for the audit. Where that cannot be, it is refused all the same. */
+async function keepForAudit({ decision, choice, text }: Extract<Request, { command: "answer" }>, environment: Environment): Promise<void> {
+  try {
+    const { id, state } = await reading(environment, (reader) => reader.decision(decision));
+    if (state !== "open") return;
+    const source = { kind: "program", channel: "terminal", actor: environment.user } as const;
+    await owning(environment, (host) => host.answer({ decision: id, choice, text, idempotencyKey: environment.newKey(), source }));
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+  }
 }
 
 /** By its code or id, or the open one of a run that is named by its whole id. */

@@ -57,10 +57,16 @@ export const ChannelsFile = z
   });
 export type ChannelsFile = z.infer<typeof ChannelsFile>;
 
+/** A record of JavaScript would lose this name without a word, and with it what was said of an audience. */
+function noPrototype(key: string, value: unknown): unknown {
+  if (key === "__proto__") throw new Error('it uses the name "__proto__". Give it another name');
+  return value;
+}
+
 /** @throws configurationRefused with the path of the wrong field */
 export function parseChannels(text: string, file: string): ChannelsFile {
   try {
-    return parsed(ChannelsFile, JSON.parse(text), "channels");
+    return parsed(ChannelsFile, JSON.parse(text, noPrototype), "channels");
   } catch (error) {
     const path = error instanceof PawlError ? error.path : undefined;
     throw new PawlError("configurationRefused", `The private configuration ${file} is not used: ${messageOf(error)}`, {
