@@ -41,7 +41,7 @@ test(
 test("DEC-42 without a terminal nobody answers: said in words and as JSON, audited, and for a code that is none refused all the same", { timeout }, () => {
   const fixed = setup();
   const { code, run } = asked(fixed);
-  const plain = fixed.piped(["answer", code, "go"]);
+  const plain = fixed.piped(["answer", run, "go"]);
   expect([plain.code, plain.err]).toEqual([2, expect.stringContaining("standard input is no terminal")]);
   const json = fixed.piped(["answer", code, "no such choice", "--json"]);
   expect(json.code).toBe(2);
@@ -55,9 +55,11 @@ test("DEC-42 without a terminal nobody answers: said in words and as JSON, audit
 
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
-test.skipIf(!hasScript)("DEC-42 a step of a workflow that opens a terminal of its own is no person", { timeout }, () => {
+test.skipIf(!hasScript)("DEC-42 a step of a workflow that opens a terminal of its own is no person, and its host keeps that it tried", { timeout }, () => {
   const fixed = setup();
-  const { folder, home, piped } = fixed;
+  const { folder, home } = fixed;
+  const hosted = { PAWL_EMBEDDED: "" };
+  const piped = (args: readonly string[]) => fixed.piped(args, hosted);
   const { code, run } = asked(fixed);
   const line = `${process.execPath} ${bin} answer ${code} go --home ${home}`;
   writeFileSync(
@@ -69,11 +71,11 @@ export default workflow({ name: "sly", input: z.object({}) })
   .build();
 `,
   );
-  // The step's own run has the state directory of another host: the one that it answers in is free.
-  const sly = piped(["run", "sly.workflow.ts", "--json", "--home", join(folder, "other")]);
+  const sly = piped(["run", "sly.workflow.ts", "--json"]);
   const { result } = JSON.parse(sly.out.trim().split("\n").at(-1) ?? "").run;
   expect(result.exitCode).toBe(2);
   expect(result.stdout).toContain("PAWL_WORKER is set");
   expect(auditOf(fixed, run)).toEqual([["channel", "humanOnly", "program"]]);
   expect(JSON.parse(piped(["decisions", "--json"]).out).items).toMatchObject([{ code, state: "open" }]);
+  expect(piped(["host", "stop"]).code).toBe(0);
 });

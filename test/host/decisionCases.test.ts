@@ -29,30 +29,6 @@ test("case 8 case 17 what ran before the questions runs once, whatever is answer
   expect(project.side).toEqual(["one", "two", "last"]);
 });
 
-test("case 9 an answer in the very moment of the question is never too early", async () => {
-  const project = new Project();
-  const host = await project.open({ adopt: "all" });
-  const file = project.workflow(workflow);
-  const results: Promise<unknown>[] = [];
-  host.subscribe((event) => {
-    if (event.kind !== "decision" || event.state !== "open") return;
-    const last = results.length === 90;
-    results.push(host.answer({ decision: event.decision, choice: last ? "go" : "replan", ...(last ? {} : { text: "again" }), source: person }));
-  });
-  const { id } = await project.start(host, file);
-  const view = await vi.waitFor(
-    async () => {
-      const found = await host.run(id);
-      expect(found.endedAt).not.toBeNull();
-      return found;
-    },
-    { timeout: 15_000, interval: 50 },
-  );
-  expect((await Promise.all(results)).filter((answer) => (answer as { status: string }).status !== "accepted")).toEqual([]);
-  expect(view).toMatchObject({ state: "completed", result: { choice: "go" } });
-  expect(view.decisions).toHaveLength(91);
-});
-
 test("case 18 two questions that are open at once each get their own answer, in whichever order", async () => {
   const project = new Project();
   const host = await project.open();

@@ -9,6 +9,9 @@ import { facts } from "../contracts/decisionFixture.ts";
 import { afterMs, ann, bob, inputs, open, timer, type InputName, type Stepped } from "../machines/decisionKit.ts";
 import { Replay, standstill } from "./replay.ts";
 
+/** The millisecond of the deadline itself is still in time. */
+const later = afterMs + 1;
+
 const answer = (change: object) => ({ type: "decision.submit", choice: "go", idempotencyKey: "k1", source: ann, ...change });
 
 /** One of each row of the table, and of each payload that tells rows apart. */
@@ -60,7 +63,7 @@ async function happen(replay: Replay, name: EventName): Promise<{ readonly is: R
   let reply: DecisionReply | null = null;
   const view = await replay.step(facts.decision, {}, async ({ runtime, advance, settle }) => {
     if (name === "the deadline") {
-      advance(afterMs);
+      advance(later);
       await settle();
       return;
     }
@@ -84,13 +87,13 @@ describe.each(kinds)("a decision that is %s", (kind) => {
           await runtime.start(decisionDefinition.id, { id: facts.decision, input: inputOf(kind) });
         });
         const opened = open(inputOf(kind));
-        const once = told(opened, first, first === "the deadline" ? standstill + afterMs : standstill);
+        const once = told(opened, first, first === "the deadline" ? standstill + later : standstill);
         expect(await happen(there, first)).toEqual({ is: seen(once.after.view), reply: once.reply });
-        const now = first === "the deadline" ? standstill + afterMs : standstill;
+        const now = first === "the deadline" ? standstill + later : standstill;
         for (const second of names) {
           const replay = there.copy();
           try {
-            const at = second === "the deadline" ? now + afterMs : now;
+            const at = second === "the deadline" ? now + later : now;
             const twice = told(once.after, second, at);
             expect(await happen(replay, second), second).toEqual({ is: seen(twice.after.view), reply: twice.reply });
             if (twice.reply !== null) cells.add(`${seen(once.after.view).state} ${twice.reply.code}`);

@@ -1,6 +1,6 @@
 /** `pawl answer`: a person's answer to one decision, then its run goes on. */
-import { isPawlError, PawlError } from "../../errors.ts";
-import type { DecisionView, EmbeddedHost } from "../../host/api.ts";
+import { PawlError } from "../../errors.ts";
+import type { DecisionView, StateReader } from "../../host/api.ts";
 import { runIdPattern } from "../../ids.ts";
 import { driveRun } from "../drive.ts";
 import type { Environment } from "../environment.ts";
@@ -41,17 +41,17 @@ export async function answerDecision(request: Extract<Request, { command: "answe
 /** What no person sent is refused by the decision too, which keeps it for the audit. Where that cannot be, it is refused all the same. */
 async function keepForAudit({ decision, choice, text }: Extract<Request, { command: "answer" }>, environment: Environment): Promise<void> {
   try {
-    const { id, state } = await reading(environment, (reader) => reader.decision(decision));
+    const { id, state } = await reading(environment, (reader) => decisionOf(reader, decision));
     if (state !== "open") return;
     const source = { kind: "program", channel: "terminal", actor: environment.user } as const;
     await owning(environment, (host) => host.answer({ decision: id, choice, text, idempotencyKey: environment.newKey(), source }));
-  } catch (error) {
-    if (!isPawlError(error)) throw error;
+  } catch {
+    // No such decision, no host to be had, a full disk: the refusal stands by itself.
   }
 }
 
 /** By its code or id, or the open one of a run that is named by its whole id. */
-async function decisionOf(host: EmbeddedHost, typed: string): Promise<DecisionView> {
+async function decisionOf(host: StateReader, typed: string): Promise<DecisionView> {
   if (!runIdPattern.test(typed)) return host.decision(typed);
   const run = await host.run(typed);
   const open = run.decisions.find(({ state }) => state === "open");
