@@ -21,6 +21,7 @@ import { valueOfVisit } from "./visitValues.ts";
 
 const rereads = 3;
 const updatesPage = 50;
+const decisionsPage = 50;
 
 /** A run's own actor and its graph's. */
 interface RunActors {
@@ -135,20 +136,20 @@ export class Reader {
     }
   }
 
-  /** For each decision that is settled: the latest one that its node has asked after it. */
+  /** For each decision that is settled: the latest one that its node has asked after it. Looked for from the newest back: mostly the first page has it. */
   private async laterDecisions(rows: readonly DecisionRow[]): Promise<ReadonlyMap<string, string>> {
     const later = new Map<string, string>();
-    for (const run of new Set(rows.filter(({ state }) => state !== "open").map((row) => row.run))) {
-      const all: DecisionRow[] = [];
-      for await (const page of everyPage((cursor) => this.store.query("decisions", { run }, { limit: 500, cursor }))) all.push(...page);
+    const settled = rows.filter(({ state }) => state !== "open");
+    for (const run of new Set(settled.map((row) => row.run))) {
+      const asked = settled.filter((row) => row.run === run);
       const latest = new Map<string, DecisionRow>();
-      for (const row of all) {
-        const known = latest.get(placeOf(row));
-        if (known === undefined || visitNumber(row) > visitNumber(known)) latest.set(placeOf(row), row);
+      for await (const page of everyPage((cursor) => this.store.query("decisions", { run }, { limit: decisionsPage, newest: true, cursor }))) {
+        for (const row of page.toSorted((a, b) => visitNumber(b) - visitNumber(a))) if (!latest.has(placeOf(row))) latest.set(placeOf(row), row);
+        if (asked.every((row) => latest.has(placeOf(row)))) break;
       }
-      for (const row of all) {
+      for (const { id, ...row } of asked) {
         const last = latest.get(placeOf(row));
-        if (last !== undefined && last.id !== row.id) later.set(row.id, last.id);
+        if (last !== undefined && last.id !== id) later.set(id, last.id);
       }
     }
     return later;
@@ -217,7 +218,7 @@ export class Reader {
 }
 
 /** A node's place in the run, and which of its visits asks. */
-const placeOf = ({ visit }: DecisionRow): string => visit.slice(0, visit.lastIndexOf("."));
+const placeOf = ({ visit }: Pick<DecisionRow, "visit">): string => visit.slice(0, visit.lastIndexOf("."));
 const visitNumber = ({ visit }: DecisionRow): number => Number(visit.slice(visit.lastIndexOf(".") + 1));
 
 /** Why a run stands still although its own machine gave no reason: an actor of it is faulted. */
