@@ -11,7 +11,7 @@ import { plainReporter } from "./progress/plainReporter.ts";
 import type { Reporter } from "./progress/reporter.ts";
 import { askDecision } from "./prompt/ask.ts";
 import { nodeOf } from "./render/attention.ts";
-import { nextCommands } from "./render/next.ts";
+import { isAskedHere, nextCommands } from "./render/next.ts";
 import { outcomeLines } from "./render/outcome.ts";
 import { localTime } from "./render/time.ts";
 import { catchOutput } from "./workflowOutput.ts";
@@ -76,7 +76,7 @@ async function driveAndAsk(host: EmbeddedHost, run: string, reporter: Reporter, 
     if (signal.aborted) return { view, stopped: "interrupt" };
     const open = view.decisions.find((decision) => decision.state === "open");
     // Where no terminal may answer, asking here would only be refused.
-    if (view.state !== "waiting" || !open || open.delivery?.local === false || !environment.terminal) return { view, stopped: null };
+    if (view.state !== "waiting" || !open || !isAskedHere(open) || !environment.terminal) return { view, stopped: null };
     const left = await ask(host, open, environment);
     if (left !== null) return { view: await host.run(run), stopped: left };
   }

@@ -25,11 +25,11 @@ export interface RunsOptions extends ListOptions {
   readonly workflow?: string;
 }
 
-/** `all` shows every state; without it and `state` only what waits for somebody. */
 export interface ShowOptions {
   readonly audit?: boolean;
 }
 
+/** `all` shows every state; without it and `state` only what waits for somebody. */
 export interface DecisionsOptions extends ListOptions {
   readonly state?: readonly DecisionState[];
   readonly all?: boolean;

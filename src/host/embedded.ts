@@ -230,7 +230,7 @@ class Embedded extends Reader implements DaemonHost {
 
   async answer(request: AnswerRequest): Promise<AnswerResult> {
     const find = async (): Promise<{ readonly id: string; readonly isAllowed: boolean }> => {
-      const { id, audience } = await this.decision(request.decision);
+      const { id, audience } = await this.findDecision(request.decision);
       // Whoever is no person is refused by the decision itself, whatever the configuration says.
       return { id, isAllowed: request.source.kind !== "human" || mayAnswer(await this.audiences.policy(audience), request.source.channel) };
     };

@@ -42,7 +42,8 @@ export class RunEvents {
     }
   }
 
-  private ofActor({ view, event, at }: Extract<Change, { kind: "actor" }>): RunEvent | null {
+  private ofActor(change: Extract<Change, { kind: "actor" }>): RunEvent | null {
+    const { view, at } = change;
     const { id, root, machineId } = view.record;
     if (machineId === runMachine.id) {
       const state = runState(view);
@@ -54,7 +55,7 @@ export class RunEvents {
     }
     if (!actorKinds.some((kind) => kind === machineId)) return null;
     if (view.record.status !== "stopped") return this.visit(root, id, machineId, actorVisitStatus(view), 1, at);
-    this.stopped.set(id, { kind: "actor", view, event, at });
+    this.stopped.set(id, change);
     return null;
   }
 
@@ -62,13 +63,14 @@ export class RunEvents {
   private ofStopped(change: Change): readonly RunEvent[] {
     if (change.kind !== "actor" || this.stopped.size === 0) return [];
     const { record, context } = change.view;
-    if (record.machineId !== graphMachineId && record.machineId !== runMachine.id) return [];
+    const isGraph = record.machineId === graphMachineId;
+    if (!isGraph && record.machineId !== runMachine.id) return [];
     const events: RunEvent[] = [];
     for (const [id, { view, at }] of this.stopped) {
-      const isOwn = record.machineId === graphMachineId && graphOf(id) === record.id;
-      if (!isOwn && !(view.record.root === record.root && record.machineId === runMachine.id)) continue;
+      // The run's own change comes last: what no graph has told by then went with all of it.
+      if (isGraph ? graphOf(id) !== record.id : view.record.root !== record.root) continue;
       this.stopped.delete(id);
-      const timedOut = isOwn && Object.values((context as GraphContext).visits).some((ended) => ended.visit === id && ended.status === "timedOut"); // a graph's own
+      const timedOut = isGraph && Object.values((context as GraphContext).visits).some((ended) => ended.visit === id && ended.status === "timedOut"); // a graph's own
       const event = this.visit(record.root, id, view.record.machineId, timedOut ? "timedOut" : "cancelled", 1, at);
       if (event !== null) events.push(event);
     }

@@ -14,6 +14,7 @@ import { isReturning, runContext } from "./runState.ts";
 import { holderOf } from "./sessionHolder.ts";
 import { graphActor, readView, viewOfRecord } from "./snapshots.ts";
 import { agentStandstill } from "./agents/standstill.ts";
+import { visitParts } from "../visitNames.ts";
 import { updateView, type UpdateView } from "./updates/updateView.ts";
 import { everyPage, readValue } from "./values.ts";
 import { decisionView, effectView, missingDecision } from "./views.ts";
@@ -98,7 +99,7 @@ export class Reader {
   }
 
   /** A code is given anew when the decision that had it is settled: the open one is meant, else the latest. */
-  private async findDecision(typed: string): Promise<DecisionRow> {
+  protected async findDecision(typed: string): Promise<DecisionRow> {
     const [byId] = (await this.store.query("decisions", { id: typed }, { limit: 1 })).items;
     if (byId !== undefined) return byId;
     const codes = await openCodes(this.store);
@@ -121,14 +122,18 @@ export class Reader {
     if (rows.length === 0) return [];
     const actors = new Map((await this.store.load(rows.map(({ id }) => id))).map((record) => [record.id, viewOfRecord(record)]));
     const later = await this.laterDecisions(rows);
-    return Promise.all(
-      rows.map(async (row) => decisionView(row, actors.get(row.id), { delivery: await this.deliveryOf(row), replacedBy: later.get(row.id) ?? null })),
+    const deliveries = new Map<string, DeliveryView>();
+    for (const { state, audience } of rows) if (state === "open" && !deliveries.has(audience)) deliveries.set(audience, await this.deliveryFor(audience));
+    return rows.map((row) =>
+      decisionView(row, actors.get(row.id), {
+        delivery: row.state === "open" ? (deliveries.get(row.audience) ?? null) : null,
+        replacedBy: later.get(row.id) ?? null,
+      }),
     );
   }
 
-  /** Whom an open decision is shown to. A configuration that cannot be used is told where people look. */
-  private async deliveryOf({ state, audience }: DecisionRow): Promise<DeliveryView | null> {
-    if (state !== "open") return null;
+  /** Where open decisions of an audience are shown. A configuration that cannot be used is told where people look. */
+  private async deliveryFor(audience: string): Promise<DeliveryView> {
     try {
       return deliveryView(audience, await this.audiences.policy(audience), []);
     } catch (error) {
@@ -219,7 +224,7 @@ export class Reader {
 
 /** A node's place in the run, and which of its visits asks. */
 const placeOf = ({ visit }: Pick<DecisionRow, "visit">): string => visit.slice(0, visit.lastIndexOf("."));
-const visitNumber = ({ visit }: DecisionRow): number => Number(visit.slice(visit.lastIndexOf(".") + 1));
+const visitNumber = ({ visit }: DecisionRow): number => visitParts(visit).number;
 
 /** Why a run stands still although its own machine gave no reason: an actor of it is faulted. */
 function faultOf(run: ActorView | null, graph: ActorView | null): RunView["reason"] {

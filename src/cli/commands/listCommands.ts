@@ -22,9 +22,8 @@ export function listRuns(options: RunsOptions, environment: Environment): Promis
 export function showRun(run: string, { audit = false }: ShowOptions, environment: Environment): Promise<ExitCode> {
   return reading(environment, async (reader) => {
     const view = await reader.run(run);
-    if (!audit) return show(environment, view, () => runPage(view, contextOf(environment, [])));
-    const audits = await Promise.all(view.decisions.map(({ id }) => reader.audit(id)));
-    return show(environment, { ...view, audits }, () => runPage(view, contextOf(environment, []), audits));
+    const audits = audit ? await Promise.all(view.decisions.map(({ id }) => reader.audit(id))) : [];
+    return show(environment, audit ? { ...view, audits } : view, () => runPage(view, contextOf(environment, []), audits));
   });
 }
 

@@ -83,10 +83,7 @@ export function decisionLines(page: Page<DecisionView>, context: ListContext): r
     { text: decision.choice === null ? deadlineText(decision, context.now) : `-> ${decision.choice}` },
     { text: runName(decision.run, context.width) },
   ]);
-  const answers = page.items
-    .toReversed()
-    .filter((decision) => decision.state === "open")
-    .flatMap((decision) => answerCommands(decision, context.command));
+  const answers = page.items.toReversed().flatMap((decision) => answerCommands(decision, context.command));
   const problems = page.items.flatMap((decision) => deliveryLines(decision, context.width).map((line) => context.paint("bad", line)));
   return [
     ...tableLines(columns, rows, context.width, context.paint),

@@ -14,9 +14,12 @@ export interface NextCommand {
   readonly when: string;
 }
 
+/** Open, and terminals of this machine may answer it. */
+export const isAskedHere = ({ state, delivery }: Pick<DecisionView, "state" | "delivery">): boolean => state === "open" && delivery?.local !== false;
+
 /** One for each choice; none where no terminal may answer. */
 export function answerCommands(decision: DecisionView, command: CommandLine): readonly NextCommand[] {
-  if (decision.delivery?.local === false) return [];
+  if (!isAskedHere(decision)) return [];
   return decision.request.choices.map(({ id }) => ({ command: command("answer", decision.code, id), when: "" }));
 }
 
@@ -31,7 +34,7 @@ export function settleCommands(effect: EffectView, command: CommandLine, isOnly 
 
 /** In the order in which they make sense; none for a finished run without unknown outcomes. */
 export function nextCommands(view: RunSummary, command: CommandLine): readonly NextCommand[] {
-  const answers = view.decisions.filter((decision) => decision.state === "open").flatMap((decision) => answerCommands(decision, command));
+  const answers = view.decisions.flatMap((decision) => answerCommands(decision, command));
   const checkpoint = view.awaits?.kind === "checkpoint" ? [{ command: command("answer", view.id, "--input-json", "JSON"), when: "" }] : [];
   const settlements = view.ambiguous.flatMap((effect) => settleCommands(effect, command, view.ambiguous.length === 1));
   if (isFinal(view.state)) return settlements;

@@ -5,7 +5,7 @@ import { visibleLine } from "../../text/visible.ts";
 import type { RunView } from "../../host/api.ts";
 import { ambiguousLines, checkpointLines, openDecisionLines } from "./attention.ts";
 import { untilText } from "./deadline.ts";
-import { commandLines, nextCommands, watchCommands, type CommandLine } from "./next.ts";
+import { commandLines, isAskedHere, nextCommands, watchCommands, type CommandLine } from "./next.ts";
 import { isFinal, isParked } from "../exitCodes.ts";
 import type { Paint } from "./style.ts";
 import { duration } from "./time.ts";
@@ -75,7 +75,7 @@ function standing(view: RunView, { stopped, now }: OutcomeContext): string {
 const isMoving = (state: RunState): boolean => !isFinal(state) && !isParked(state);
 
 function nextTitle(view: RunView): string {
-  if (view.decisions.some((decision) => decision.state === "open" && decision.delivery?.local !== false)) return "A person answers at a terminal, with one of:";
+  if (view.decisions.some(isAskedHere)) return "A person answers at a terminal, with one of:";
   if (view.awaits?.kind === "checkpoint") return "Anybody may answer:";
   if (view.ambiguous.length > 0) return "A person looks whether it happened, then settles it at a terminal.";
   if (view.awaits?.kind === "time" && !isPausedBeside(view)) return "It goes on by itself while a host runs. Watch it with:";
