@@ -21,12 +21,17 @@ const deadlineMs = 600;
 /** The event of the deadline's own timer. */
 const timeout = "xstate.after.deadline.decision.open.timed";
 
-/** Two people answer one question, each from a process of their own. */
-export async function againstAnswer(ground: Ground, races: readonly number[]): Promise<Contest> {
+/** All races wait, and two processes stand ready. */
+async function entered(ground: Ground, races: readonly number[]) {
   const runs = await queue(ground, races);
   await ground.open();
   const racers = { first: await ground.racer(), second: await ground.racer() };
-  const entries = await ground.enter(runs);
+  return { racers, entries: await ground.enter(runs) };
+}
+
+/** Two people answer one question, each from a process of their own. */
+export async function againstAnswer(ground: Ground, races: readonly number[]): Promise<Contest> {
+  const { racers, entries } = await entered(ground, races);
   const pairs = await duel(
     {
       ...racers,
@@ -51,8 +56,7 @@ export async function againstAnswer(ground: Ground, races: readonly number[]): P
   });
   const firstWon = facts.filter(({ context: { resolution } }) => resolution?.provenance === "human" && resolution.idempotencyKey.startsWith("a-")).length;
   const shared = together(ground, entries, ({ decision, n }) => [`${decision} answer:a-${n}`, `${decision} answer:b-${n}`]);
-  const shares = { firstWon, secondWon: facts.length - firstWon, shared };
-  return { ...shares, faults };
+  return { firstWon, secondWon: facts.length - firstWon, shared, faults };
 }
 
 /** A person answers from a process of their own at the moment of the deadline, which the host's timer tells. */
@@ -88,16 +92,12 @@ export async function againstDeadline(ground: Ground, races: readonly number[]):
   const firstWon = facts.filter(({ row }) => row.state === "accepted").length;
   // Of an answer that wins, nothing of the timer's is left to be written: these are all of the default's.
   const shared = together(ground, entries, ({ decision, n }) => [`${decision} answer:a-${n}`, `${decision} ${timeout}`]);
-  const shares = { firstWon, secondWon: facts.length - firstWon, shared };
-  return { ...shares, faults };
+  return { firstWon, secondWon: facts.length - firstWon, shared, faults };
 }
 
 /** A person answers from one process while another cancels the run. */
 export async function againstCancel(ground: Ground, races: readonly number[]): Promise<Contest> {
-  const runs = await queue(ground, races);
-  await ground.open();
-  const racers = { first: await ground.racer(), second: await ground.racer() };
-  const entries = await ground.enter(runs);
+  const { racers, entries } = await entered(ground, races);
   const pairs = await duel(
     {
       ...racers,
@@ -120,8 +120,7 @@ export async function againstCancel(ground: Ground, races: readonly number[]): P
   });
   const firstWon = facts.filter(({ row }) => row.state === "accepted").length;
   const shared = together(ground, entries, ({ decision, run, n }) => [`${decision} answer:a-${n}`, `${run} run.cancel`]);
-  const shares = { firstWon, secondWon: facts.length - firstWon, shared };
-  return { ...shares, faults };
+  return { firstWon, secondWon: facts.length - firstWon, shared, faults };
 }
 
 /** Whether the answer was applied before the pause, or the run had ended before that came. */
@@ -133,10 +132,7 @@ function cameBeforePause({ journal, runJournal }: Facts): boolean {
 
 /** A person answers from one process while another pauses the run; once all of a round stands still, it is resumed. */
 export async function againstPause(ground: Ground, races: readonly number[]): Promise<Contest> {
-  const runs = await queue(ground, races);
-  await ground.open();
-  const racers = { first: await ground.racer(), second: await ground.racer() };
-  const entries = await ground.enter(runs);
+  const { racers, entries } = await entered(ground, races);
   const early = new Set<number>();
   const stood = new Map<number, string>();
   const pairs = await duel(
@@ -182,6 +178,5 @@ export async function againstPause(ground: Ground, races: readonly number[]): Pr
   });
   const firstWon = facts.filter(cameBeforePause).length;
   const shared = together(ground, entries, ({ decision, run, n }) => [`${decision} answer:a-${n}`, `${run} run.pause`]);
-  const shares = { firstWon, secondWon: facts.length - firstWon, shared };
-  return { ...shares, faults };
+  return { firstWon, secondWon: facts.length - firstWon, shared, faults };
 }
